@@ -13,7 +13,7 @@
 #include "topo/topology.h"
 
 /* Runs 'config' once and fills 'result', which is zeroed. In processes without a result (--mpi)
- * only 'to_ns' is set. 0, or a negative errno and error. */
+ * only 'to_ns' is set. Returns 0, or a negative errno with error set. */
 typedef int job_run_fn(
 	void *ctx, const struct run_config *config, struct run_result *result, struct error *error);
 
@@ -22,12 +22,13 @@ struct job_runs {
 };
 
 /* Ends early when 'stop', which may be NULL, is set. Changes config->jobs.absent meanwhile. Does
- * nothing without jobs. 0, or a negative errno and error; call job_runs_free() in every case. */
+ * nothing without jobs. Returns 0, or a negative errno with error set; call job_runs_free() in
+ * every case. */
 int job_runs_make(struct job_runs *runs, struct run_config *config, const atomic_bool *stop,
 	job_run_fn *run, void *ctx, struct error *error);
 void job_runs_free(struct job_runs *runs);
 
-/* Stores the times of the jobs in the result of the run itself. 0, or a negative errno and
- * error. */
+/* Stores the times of the jobs in the result of the run itself. Returns 0, or a negative errno with
+ * error set. */
 int job_runs_finish(struct job_runs *runs, const struct run_config *config,
 	const struct topology *topology, struct run_result *result, struct error *error);

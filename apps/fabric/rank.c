@@ -63,7 +63,7 @@ static int compare_topology(
 
 #define HASH_BYTES 32u
 
-/* 0, or -errno and error. */
+/* Returns 0, or -errno with error set. */
 static int hash_file(const char *path, uint8_t hash[HASH_BYTES], struct error *error)
 {
 	crypto_generichash_state state;

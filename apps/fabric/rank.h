@@ -12,13 +12,13 @@
 #include "topo/topology.h"
 #include "virtual/parallel/ranks.h"
 
-/* The ranks, if this process was started as one of them; NULL with '*result' 0, or negative and
- * fault. 'argv' as in main(). */
+/* Returns the ranks if this process was started as one of them; otherwise NULL, with '*result' 0 or
+ * negative, and then fault set. 'argv' as in main(). */
 struct ranks *rank_open(
 	const struct options *options, char **argv, struct error *error, int *result);
 
-/* rank_mpi.c or rank_elsewhere.c: joins the other ranks, or executes the program that can. 0 or
- * negative and fault. */
+/* rank_mpi.c or rank_elsewhere.c: joins the other ranks, or executes the program that can. Returns
+ * 0, or a negative value with fault set. */
 int rank_join(char **argv, struct ranks **ranks, struct error *error);
 
 /* Returns -EINVAL in all ranks if their runs would differ. */

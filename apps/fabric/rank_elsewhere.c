@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* In weft-fabric, which does not load MPI's library. */
+/* For weft-fabric, which does not load the MPI library. */
 
 #include <errno.h>
 

@@ -30,13 +30,13 @@ int wormhole_run(const struct options *options, const struct run_config *config,
 
 /* Writes a result to the outputs in the options. */
 
-/* Checks before a run, which may be long, that the requested files can be written. 0 or -errno and
- * fault. */
+/* Checks before a run, which may be long, that the requested files can be written. Returns 0 or
+ * -errno with fault set. */
 int report_check(
 	const struct options *options, const struct run_config *config, struct error *error);
 
-/* 0, EXIT_BAD_ANSWER if something was lost, duplicated, out of order or stuck, or a negative
- * code. */
+/* Returns 0, EXIT_BAD_ANSWER if something was lost, duplicated, out of order or stuck, or a
+ * negative code. */
 int report_result(struct run_result *result, const struct options *options,
 	const struct run_config *config, const struct topology *topology, struct error *error);
 
@@ -55,6 +55,7 @@ struct real_progress {
 	bool running;
 };
 
-/* Around real_fabric_run(). Without a thread, or with line.silent, nothing is printed. */
+/* Called before and after real_fabric_run(). Without a thread, or with line.silent, nothing is
+ * printed. */
 void real_progress_start(struct real_progress *progress);
 void real_progress_stop(struct real_progress *progress);

@@ -61,13 +61,13 @@ struct weft_fi_completion {
 	size_t olen; /* bytes that did not fit */
 };
 
-/* The endpoints that a queue or counter belongs to; a caller can sleep until they have news. */
+/* The endpoints that a queue or counter belongs to; a caller can sleep until they have events. */
 struct weft_fi_watch {
 	struct weft_fi_domain *domain;
 	struct weft_fi_ep *eps[2]; /* lists: senders, receivers */
 	unsigned kind;             /* WATCH_... */
 	int poll;                  /* epoll descriptor; -1: no wait object */
-	int bell;                  /* eventfd in it, for news that another thread took */
+	int bell;                  /* eventfd in it, for events that another thread took */
 	bool armed, signalled;     /* signalled: by fi_cq_signal() */
 };
 enum { WATCH_QUEUE, WATCH_COUNTER };
@@ -154,12 +154,12 @@ void weft_fi_put_request(struct weft_fi_ep *ep, struct weft_fi_request *request)
 /* Moves data and completes finished operations. The caller holds the domain's lock. -FI_ENETDOWN:
  * the lab process that runs the host has ended. */
 int weft_fi_progress(struct weft_fi_ep *ep);
-/* 0, or -FI_ENOMEM. */
+/* Returns 0, or -FI_ENOMEM. */
 int weft_fi_complete(struct weft_fi_cq *cq, const struct weft_fi_completion *completion);
 /* FI_ADDR_NOTAVAIL: not in the table. */
 fi_addr_t weft_fi_av_find(const struct weft_fi_av *av, const struct weft_address *address);
 
-/* 0 or -errno of libfabric. */
+/* Returns 0 or -errno of libfabric. */
 int weft_fi_watch_open(struct weft_fi_watch *watch, struct fid_domain *domain, unsigned kind,
 	enum fi_wait_obj wait);
 /* -FI_EBUSY: endpoints still use it. */
@@ -179,7 +179,8 @@ bool weft_fi_watch_arm(struct weft_fi_watch *watch);
 void weft_fi_watch_wake(struct weft_fi_watch *watch);
 /* In ms of now_ms(); INT64_MAX: none. */
 int64_t weft_fi_deadline(int timeout_ms);
-/* Sleeps without holding the lock. 0: look again. -FI_ETIMEDOUT or another error. */
+/* Sleeps without holding the lock. Returns 0 if the caller should check again, -FI_ETIMEDOUT or
+ * another error. */
 int weft_fi_watch_sleep(struct weft_fi_watch *watch, int64_t deadline);
 
 /* A call that the provider does not support: libfabric requires a function for it. */

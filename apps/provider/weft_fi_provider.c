@@ -8,8 +8,8 @@
 
 #include "weft_fi.h"
 
-/* fi_prov_ini(): what the provider offers, the fabric, the domain, and event queues, which stay
- * empty because nothing here ends later than its call. */
+/* fi_prov_ini(): the provider's features, the fabric, the domain, and event queues, which stay
+ * empty because every call completes before it returns. */
 
 #define NAME    "weft"
 #define VERSION FI_VERSION(0, 1)

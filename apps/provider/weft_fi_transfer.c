@@ -72,7 +72,8 @@ static int post(
 	return weft_post_recv(ep->weft, receive);
 }
 
-/* The rest of a buffer for several messages receives the next one. False: it has ended. */
+/* The rest of a buffer for several messages receives the next one. Returns false if it has
+ * ended. */
 static bool goes_on(
 	struct weft_fi_ep *ep, struct weft_fi_request *request, const struct weft_event *event)
 {

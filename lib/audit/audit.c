@@ -13,8 +13,8 @@
 #include "wire/frame_check.h"
 
 #define HEADERS (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_LATENCY_BYTES)
-/* How much earlier a capture of the real clock may show an arrival than its transmission: a loop
- * reads the clock once per iteration, and may be stopped before it sends or receives. */
+/* In captures on the real clock, an arrival may appear up to this long before its transmission: a
+ * loop reads the clock once per iteration, and may be stopped before it sends or receives. */
 #define SLACK_NS UINT64_C(1000000000)
 
 const struct audit_kind_words *audit_kind_words(enum audit_kind kind)
@@ -135,7 +135,7 @@ static void judge(struct audit *audit, uint32_t index)
 	audit_take(audit, index);
 }
 
-/* Judges records whose predecessors cannot arrive any more. */
+/* Judges records whose predecessors can no longer arrive. */
 static void judge_until(struct audit *audit, uint64_t time_ns)
 {
 	uint64_t slack = audit->rules.exact ? 0 : SLACK_NS;
@@ -243,8 +243,8 @@ static void identify(struct audit_seen *seen, uint32_t captured)
 	frame->fixed = byte_hash(frame->fixed, frame->route, frame->header.route_length);
 }
 
-/* The headers of a captured frame; bytes that were not captured are zero. False: the headers are
- * incomplete, or it is not a Weft frame. */
+/* The headers of a captured frame; bytes that were not captured are zero. Returns false if the
+ * headers are incomplete, or it is not a Weft frame. */
 static bool read_frame(struct audit *audit, struct audit_seen *seen)
 {
 	const struct audit_frame_at *at = seen->at;

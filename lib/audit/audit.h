@@ -97,9 +97,9 @@ struct audit_rules {
 
 struct audit_frame_at {
 	uint32_t way; /* the port's direction: topology_way_at() */
-	bool out;     /* it leaves the device; otherwise it arrives, */
+	bool out;     /* leaves the device; otherwise arrives, */
 	bool gone;    /* or is discarded after being stored */
-	bool alone;   /* others of its port are missing: only its bytes are checked */
+	bool alone;   /* other frames of its port are missing: only its bytes are checked */
 	uint64_t time_ns, number;
 	uint32_t file;
 	const uint8_t *bytes;
@@ -110,10 +110,10 @@ struct audit_frame_at {
 
 struct audit;
 
-/* 'captured': [way], ports whose frames are all given. NULL: no memory. */
+/* 'captured': [way], ports whose frames are all given. Returns NULL if out of memory. */
 struct audit *audit_create(const struct audit_rules *rules, const bool *captured);
 void audit_destroy(struct audit *audit);
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int audit_add(struct audit *audit, const struct audit_frame_at *frame);
 /* Check 7 requires that outputs are known in advance. */
 bool audit_judges_fairness(const struct audit_rules *rules);

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* Devices: a switch sends the frames that entered it, in order and fairly, through the output and
- * in the VC that route, tables and rules give. Hosts: audit_host.c. */
+ * in the VC that the route, the tables and the rules determine. Hosts: audit_host.c. */
 
 #include "audit_private.h"
 
@@ -120,7 +120,7 @@ static struct decision decide(
 	return decision;
 }
 
-/* The VC for the next device. 'flags': as they leave. */
+/* The VC for the next device. 'flags': the frame's flags when it leaves. */
 static uint8_t next_vc(const struct audit *audit, const struct audit_frame *frame,
 	const struct audit_port *input, unsigned output, enum vc_turn turn, uint8_t flags)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Frames at their places in the fabric, found by identity, each list in its order. */
+/* Stores frames by place in the fabric. They are found by identity; each list keeps its order. */
 
 #include "audit_private.h"
 

@@ -32,8 +32,8 @@ static bool has_route(const struct route_set *set, const struct audit_frame *fra
 
 #define OFFERED (1u << 16) /* in an audit_pair: a flow */
 
-/* The first captured frames of a flow that started before the capture may be resent ones, after
- * others that the capture lacks: at most a window of them. */
+/* The first captured frames of a flow that started before the capture may be retransmissions of
+ * frames that were sent before it: at most a window of them. */
 static bool is_new(const struct audit *audit, const struct audit_pair *pair, uint32_t sequence)
 {
 	return (int32_t)(sequence - pair->first) >= (int32_t)audit->rules.window;

@@ -389,7 +389,8 @@ static uint32_t find_sent(struct audit *audit, const struct audit_seen *seen, ui
 	return AUDIT_NONE;
 }
 
-/* The newest frame like this one that was sent by then, because control frames repeat. */
+/* The newest frame like this one sent by that time. There may be several, because control frames
+ * repeat. */
 static uint32_t find_newest(const struct audit *audit, uint32_t found, uint64_t until_ns)
 {
 	uint32_t newer = audit_find_next(audit, found);

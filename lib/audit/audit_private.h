@@ -119,7 +119,7 @@ struct audit {
 	uint64_t births, now_ns;
 	struct audit_finding finding[AUDIT_KIND_COUNT];
 	struct audit_counts counts;
-	bool failed; /* no memory */
+	bool failed; /* out of memory */
 };
 
 /* The record that is being added: its frame, which is not in any place yet, and the contents of its
@@ -134,7 +134,7 @@ struct audit_seen {
 	uint32_t credits;
 };
 
-/* [device]: true if some of its ports are not captured. NULL: no memory. */
+/* [device]: true if some of its ports are not captured. Returns NULL if out of memory. */
 bool *audit_partial_devices(const struct topology *topology, const bool *captured);
 
 /* "h0>h5 message 3 frame 17" */
@@ -157,13 +157,13 @@ static inline uint32_t audit_place_of_way(const struct audit *audit, uint32_t wa
 	return audit->devices + way;
 }
 
-/* Keeps a copy of the frame at a place, at the end of 'list' (may be NULL). Its index, or
- * AUDIT_NONE: no memory. */
+/* Keeps a copy of the frame at a place, at the end of 'list' (may be NULL). Returns its index, or
+ * AUDIT_NONE if out of memory. */
 uint32_t audit_keep(struct audit *audit, const struct audit_frame *frame, uint32_t place,
 	struct audit_list *list);
-/* The oldest frame with this identity at a place; AUDIT_NONE. */
+/* The oldest frame with this identity at a place, or AUDIT_NONE. */
 uint32_t audit_find(const struct audit *audit, uint64_t identity, uint32_t place);
-/* The next younger one with the same identity and place; AUDIT_NONE. */
+/* The next newer frame with the same identity and place, or AUDIT_NONE. */
 uint32_t audit_find_next(const struct audit *audit, uint32_t index);
 /* Removes the frame from its place and list, and returns it; valid until the next is kept. */
 struct audit_frame *audit_take(struct audit *audit, uint32_t index);
@@ -177,7 +177,7 @@ bool audit_began_before(const struct audit *audit, const struct audit_frame *fra
 /* A record without its predecessor is kept until that arrives, or for some time. */
 void audit_wait(struct audit *audit, const struct audit_frame *frame, uint32_t place);
 
-/* The pair's record; NULL: no memory. */
+/* The pair's record, or NULL if out of memory. */
 struct audit_pair *audit_pair_of(struct audit *audit, uint16_t source, uint16_t destination);
 
 /* audit_link.c: the frame leaves a port, or arrives at it. The second returns false if it does not

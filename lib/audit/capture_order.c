@@ -139,7 +139,7 @@ int capture_order_next(struct capture_order *order, struct capture_ordered *next
 		struct source *source = earliest(order);
 		int result;
 
-		/* Among packets with the same time, the one that is read later comes later. */
+		/* Packets with the same time stay in the order in which they were read. */
 		if (order->used > 0 &&
 			(source->frontier_ns > order->heap[0].packet.packet.time_ns ||
 				(source->frontier_ns == order->heap[0].packet.packet.time_ns &&

@@ -16,10 +16,10 @@ struct capture_ordered {
 struct capture_order;
 
 /* The readers outlive it. 'arrivals_first': among packets with equal times, arrivals come first;
- * otherwise the file's order counts. NULL: no memory. */
+ * otherwise the file's order counts. Returns NULL if out of memory. */
 struct capture_order *capture_order_create(
 	struct capture_reader *reader, uint32_t readers, bool arrivals_first);
 void capture_order_destroy(struct capture_order *order);
 
-/* 1, or 0 after the last packet, or -ENOMEM. */
+/* Returns 1, or 0 after the last packet, or -ENOMEM. */
 int capture_order_next(struct capture_order *order, struct capture_ordered *next);

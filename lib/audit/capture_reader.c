@@ -113,7 +113,7 @@ static int add_interface(struct capture_reader *reader, size_t end, struct error
 		interface.offset_s > (int64_t)TIME_S_MAX)
 		return damaged(reader, error, "unknown resolution or offset of times");
 	if (reader->seen < reader->interfaces) {
-		reader->seen++; /* it was added when the file was opened */
+		reader->seen++; /* added when the file was opened */
 		return 0;
 	}
 	if (reader->interfaces >= INTERFACES_MAX ||
@@ -125,7 +125,7 @@ static int add_interface(struct capture_reader *reader, size_t end, struct error
 	return 0;
 }
 
-/* The interface with this number in the section; UINT32_MAX: there is none. */
+/* The interface with this number in the section, or UINT32_MAX. */
 static uint32_t interface_of(const struct capture_reader *reader, uint32_t number)
 {
 	return number < reader->seen - reader->section ? reader->section + number : UINT32_MAX;
@@ -216,7 +216,7 @@ static int begin_section(struct capture_reader *reader, struct error *error)
 	return 0;
 }
 
-/* Reads one pcapng block. 1: a packet; 0: something else; negative: an error. */
+/* Reads one pcapng block. Returns 1 for a packet, 0 for any other block, or a negative error. */
 static int take_block(
 	struct capture_reader *reader, struct capture_packet *packet, struct error *error)
 {

@@ -26,8 +26,8 @@ struct capture_interface {
 	const char *filter; /* in the file, not terminated: the filter of its packets; NULL: none */
 	uint32_t filter_bytes;
 	uint64_t packets;  /* in the file */
-	uint64_t received; /* from its statistics; UINT64_MAX: the file has none */
-	uint64_t first_ns; /* time of its first packet; UINT64_MAX: it has none */
+	uint64_t received; /* from the statistics block; UINT64_MAX: none */
+	uint64_t first_ns; /* time of its first packet; UINT64_MAX: no packets */
 };
 
 enum capture_direction { CAPTURE_BOTH, CAPTURE_IN, CAPTURE_OUT };
@@ -63,13 +63,13 @@ struct capture_reader {
 	uint32_t section, seen; /* first interface of the section; interfaces so far */
 };
 
-/* 'path' and 'data' outlive the reader. 0; -EINVAL and error: not a capture of Ethernet frames,
- * damaged or truncated; -ENOMEM. Frees nothing of the caller's. */
+/* 'path' and 'data' outlive the reader. Returns 0, -ENOMEM, or -EINVAL with error set: not a
+ * capture of Ethernet frames, damaged or truncated. Does not free anything of the caller's. */
 int capture_reader_open(struct capture_reader *reader, const char *path, const uint8_t *data,
 	size_t bytes, struct error *error);
 void capture_reader_close(struct capture_reader *reader);
 
-/* The next packet in file order. False: there are no more. */
+/* The next packet in file order. Returns false if there are no more. */
 bool capture_reader_next(struct capture_reader *reader, struct capture_packet *packet);
 /* Starts again from the first packet. */
 void capture_reader_rewind(struct capture_reader *reader);

@@ -65,11 +65,11 @@ struct why_flow {
 struct why_piece {
 	enum why_part part;
 	uint32_t way;     /* the port where it waits or leaves */
-	uint64_t from_ns; /* since the packet's start; the end of the piece before it */
+	uint64_t from_ns; /* since the packet's start; equals the end of the previous piece */
 	uint64_t ns;      /* total; waits of one kind in one device form one piece */
 	enum why_cause cause;
 	uint32_t cause_way;              /* the port with the cause; UINT32_MAX: none */
-	struct why_flow flow[WHY_FLOWS]; /* what it waits for, longest first; ns 0: no more */
+	struct why_flow flow[WHY_FLOWS]; /* what it waits for, longest first; ends at ns 0 */
 };
 
 #define WHY_PIECES_MAX 256
@@ -87,20 +87,21 @@ struct why_packet {
 
 struct why;
 
-/* The rules' topology outlives it. 'captured': [way], ports whose frames are all given. NULL: no
- * memory. */
+/* The rules' topology outlives it. 'captured': [way], ports whose frames are all given. Returns
+ * NULL if out of memory. */
 struct why *why_create(const struct audit_rules *rules, const bool *captured);
 void why_destroy(struct why *why);
-/* In time order. 0 or -ENOMEM. */
+/* In time order. Returns 0 or -ENOMEM. */
 int why_add(struct why *why, const struct audit_frame_at *frame);
-/* After the last frame. 0 or -ENOMEM. */
+/* After the last frame. Returns 0 or -ENOMEM. */
 int why_end(struct why *why);
 
 /* Number of packets that were captured from their source to their destination. */
 uint32_t why_count(const struct why *why);
 /* Fills 'slowest' with up to 'max' of them, slowest first. Returns their number. */
 uint32_t why_slowest(const struct why *why, uint32_t max, uint32_t *slowest);
-/* Find the packet of a message's last delivery, or the packet of a record. UINT32_MAX: none. */
+/* Find the packet of a message's last delivery, or the packet of a record. Returns UINT32_MAX if
+ * there is none. */
 uint32_t why_find_message(
 	const struct why *why, uint16_t source, uint16_t destination, uint32_t message);
 uint32_t why_find_frame(const struct why *why, uint32_t file, uint64_t number);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Divides the time of a packet. Times are cut to nanoseconds as in captures, so the parts of a
- * packet add up. */
+/* Divides the time of a packet. Times are truncated to nanoseconds, as in captures, so the parts of
+ * a packet add up. */
 
 #include "why_private.h"
 
 #include <string.h>
 
 #define DEPTH_MAX   64 /* buffers on the way to the cause */
-#define SAMPLES_MAX 8  /* parts into which a time without credits is cut */
+#define SAMPLES_MAX 8  /* parts into which a time without credits is divided */
 #define SCAN_MAX    512
 #define RECENT      32 /* transmissions that show what a port carries */
 /* A device on the real clock that sends nothing for longer was not running: switches refresh
@@ -39,7 +39,7 @@ static const struct why_event *event_of(const struct why *why, uint32_t at)
 	return &why->event[why->by_port[at]];
 }
 
-/* The records [from, from + count) until a time. */
+/* The last of the records [from, from + count) that is not later than a time. */
 static uint32_t count_until(const struct why *why, uint32_t from, uint32_t count, uint64_t time_ns)
 {
 	uint32_t low = 0, high = count;
@@ -60,7 +60,7 @@ static uint64_t end_ns(const struct why *why, const struct why_event *sent)
 	return sent->time_ns + why_wire_ps(&why->port[sent->way], sent->bytes) / PS_PER_NS;
 }
 
-/* The packet that the port sends at a time; NULL: none. */
+/* The packet that the port sends at a time, or NULL. */
 static const struct why_event *find_busy(const struct why *why, uint32_t way, uint64_t time_ns)
 {
 	const struct why_port *port = &why->port[way];
@@ -90,7 +90,7 @@ static uint32_t limit_after(const struct why *why, uint32_t way, unsigned vc, ui
 	return low;
 }
 
-/* The last limit of a VC until a time. False: none. */
+/* The last limit of a VC until a time. Returns false if there is none. */
 static bool find_limit(
 	const struct why *why, uint32_t way, unsigned vc, uint64_t time_ns, uint32_t *limit)
 {
@@ -310,7 +310,7 @@ static void add_flow(struct why_piece *piece, const struct why_event *event, uin
 	}
 }
 
-/* Time [from, to) of a part. 'behind' may be NULL. */
+/* Adds the time [from, to) to a part. 'behind' may be NULL. */
 static void add(struct stay *stay, enum why_part part, uint32_t way, uint64_t from_ns,
 	uint64_t to_ns, struct root root, const struct why_event *behind)
 {
@@ -414,7 +414,7 @@ static void divide_wait(struct stay *stay, uint64_t from_ns)
 			divide_idle(stay, at, sent->time_ns);
 			at = sent->time_ns;
 		}
-		/* Captures cut times: a gap of a nanosecond is none. */
+		/* Captures truncate times, so a gap of one nanosecond does not count. */
 		if (i + 1 < port->outs && end + 1 == event_of(why, port->out + i + 1)->time_ns)
 			end++;
 		if (end > to_ns || end + 1 == to_ns)

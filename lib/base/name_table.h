@@ -12,7 +12,7 @@
 #define WORD_LIST_MAX  64  /* entries */
 #define WORD_LIST_HINT 384 /* bytes of name_table_hint() */
 
-/* Extracts the texts, in order, from an X-macro list of (id, text): {COUNTERS(WORD_TEXT)}. */
+/* Extracts the texts from an X-macro list of (id, text): {COUNTERS(WORD_TEXT)}. */
 #define WORD_TEXT(id, text) text,
 
 struct name_table {
@@ -45,7 +45,7 @@ static inline const void *name_table_at(const struct name_table *list, unsigned 
 	return i < list->count ? list->entry[i] : NULL;
 }
 
-/* NULL if no entry has this name. */
+/* Returns NULL if no entry has this name. */
 const void *name_table_find(const struct name_table *list, const char *name);
 
 /* All names in the order of the list; NULL ends them. */

@@ -3,8 +3,8 @@
 #pragma once
 
 /* Command line options whose value is only stored: the key of such an option, for argp or
- * getopt_long(), encodes the type and offset of its member in the struct of all options. This way a
- * plain option is one line of a table. Other keys are below OPTION_KEYS. */
+ * getopt_long(), encodes the type and offset of its member in the struct of all options. A plain
+ * option is then one line of a table. Other keys are below OPTION_KEYS. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 /* A bool that the option sets. */
 #define OPTION_SET(type, member) OPTION_KEY_(OPTION_SET_, type, member, bool)
 
-/* Stores the option with this key. False: it is another kind of key, and nothing is stored. */
+/* Stores the option with this key. Returns false, and stores nothing, for any other key. */
 static inline bool option_key_store(void *options, int key, const char *value)
 {
 	char *member = (char *)options + key % OPTION_KEYS;

@@ -31,7 +31,7 @@ struct decimal {
 	uint64_t scale;  /* divisor: 10 ^ places after the point */
 };
 
-/* False if 'c' is not a digit or the number overflows. */
+/* Returns false if 'c' is not a digit or the number overflows. */
 static bool decimal_digit(struct decimal *decimal, char c)
 {
 	uint64_t digits;
@@ -93,7 +93,7 @@ int quantity_parse(enum quantity_kind kind, const char *text, uint64_t *value)
 	return 0;
 }
 
-/* Writes value / factor exactly. False if that does not fit. */
+/* Writes value / factor exactly. Returns false if that does not fit. */
 static bool unit_format(const struct unit *unit, uint64_t value, char out[QUANTITY_TEXT])
 {
 	uint64_t rest = value % unit->factor;

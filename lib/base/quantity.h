@@ -28,8 +28,8 @@ enum quantity_kind {
 /* 100 % in millionths. */
 #define QUANTITY_WHOLE_PPM 1000000u
 
-/* 0; -EINVAL: not a number followed directly by a unit of this kind; -EDOM: finer than the base
- * unit; -ERANGE: 2^64 - 1 or more. On error '*value' is unchanged. */
+/* Returns 0, or -EINVAL: not a number followed directly by a unit of this kind; -EDOM: finer than
+ * the base unit; -ERANGE: 2^64 - 1 or more. On error '*value' is unchanged. */
 int quantity_parse(enum quantity_kind kind, const char *text, uint64_t *value);
 
 /* The shortest text that parses back to the same value. The unit is one in which the value is at

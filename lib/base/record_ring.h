@@ -11,7 +11,7 @@
 struct record_ring;
 
 /* Once everything written is reclaimed, the ring has room for 'records' records of 'bytes' bytes
- * each; both are at least 1. NULL: no memory. */
+ * each; both are at least 1. Returns NULL if out of memory. */
 struct record_ring *record_ring_create(uint32_t bytes, uint32_t records);
 void record_ring_destroy(struct record_ring *ring);
 
@@ -23,7 +23,8 @@ void record_ring_destroy(struct record_ring *ring);
 void *record_ring_room(
 	struct record_ring *ring, uint32_t bytes, unsigned keep, uint32_t keep_bytes);
 void record_ring_flush(struct record_ring *ring);
-/* The oldest record that was read but not reclaimed; the next call reclaims it. NULL: none. */
+/* The oldest record that was read but not reclaimed; the next call reclaims it. Returns NULL if
+ * there is none. */
 void *record_ring_reclaim(struct record_ring *ring);
 /* Reclaims all records that were read. */
 void record_ring_reclaim_all(struct record_ring *ring);

@@ -40,7 +40,7 @@ static inline void replay_record(struct replay_window *window, uint64_t counter)
 
 /* Records the counter; true the first time. Without authentication a sender can forge a counter far
  * above the true ones, so a counter far below the highest restarts the window. Very old copies are
- * then accepted, which gains a forger nothing. */
+ * then accepted, which is of no use to a forger. */
 static inline bool replay_admit(struct replay_window *window, uint64_t counter, bool authenticated)
 {
 	if (replay_is_new(window, counter)) {

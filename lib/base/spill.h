@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* As realloc(); NULL: no memory, and nothing changed. */
+/* Like realloc(): returns NULL, with nothing changed, if out of memory. */
 void *spill_resize(void *memory, size_t bytes);
 /* As calloc(). */
 void *spill_zeroed(size_t count, size_t size);

@@ -32,7 +32,8 @@ struct error {
 int error_set(struct error *error, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* -EINVAL with "ORIGIN:LINE:COLUMN: " before the text; a line or column of 0 is left out. */
+/* Returns -EINVAL with "ORIGIN:LINE:COLUMN: " before the text; a line or column of 0 is left
+ * out. */
 int error_at(struct error *error, const char *origin, uint32_t line, uint32_t column,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
 int error_at_va(struct error *error, const char *origin, uint32_t line, uint32_t column,

@@ -71,13 +71,13 @@ struct capture_manager *capture_manager_create(
  * every thread has since started a new burst. */
 void capture_manager_destroy(struct capture_manager *manager);
 
-/* Registers 'port' under its name. The port outlives the manager. 0 or -ENOMEM. */
+/* Registers 'port' under its name. The port outlives the manager. Returns 0 or -ENOMEM. */
 int capture_manager_add_port(struct capture_manager *manager, struct port *port);
 
 /* Captures 'port_name' ("s0:1", or "all") into 'path' from now on; several ports may share a path.
- * 'filter' is copied; NULL: every frame.
- * A FIFO waits for its reader without blocking anything. -ENOENT: unknown port; -EBUSY: already
- * captured; other errors from opening the file. */
+ * 'filter' is copied; NULL: every frame. A FIFO waits for its reader without blocking anything.
+ * Fails with -ENOENT: unknown port; -EBUSY: already captured; other errors from opening the
+ * file. */
 int capture_start(struct capture_manager *manager, const char *port_name, const char *path,
 	const struct capture_filter *filter, struct error *error);
 
@@ -123,7 +123,7 @@ static inline bool capture_quick_matches(struct capture_quick quick, const uint8
 
 /* How many bytes of each frame are kept. */
 uint32_t capture_snap_bytes(const struct capture *capture);
-/* Copies a frame received or sent at 'now'. Never blocks. NULL: no space. */
+/* Copies a frame received or sent at 'now'. Never blocks. Returns NULL if there is no space. */
 struct capture_slot *capture_begin(struct capture *capture, enum pcapng_direction direction,
 	const void *bytes, uint32_t frame_bytes, weft_time now);
 /* Passes the copy, with its state, to the writer, unless the filter rejects the state's reason.

@@ -150,7 +150,7 @@ static int kind_of(const char *name)
 	return -1;
 }
 
-/* The members of a comma-separated list. -1: one is unknown. */
+/* The set of the members of a comma-separated list, or -1 if one of them is unknown. */
 static int parse_set(struct word *word, int (*number_of)(const char *name))
 {
 	char *rest = word->value, *name;

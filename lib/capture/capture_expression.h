@@ -12,7 +12,8 @@
 /* Either text may be NULL; with both, a frame has to match both.
  *
  * 'packets': an expression of pcap-filter(7) for the IPv4 packet of a data frame. 'where': words
- * separated by spaces: vc=1,2 kind=data,credit src=h0 dst=h3 dropped. 0, or -EINVAL and error,
- * which names the position in the text and libpcap's message. 'topology' NULL: no hosts. */
+ * separated by spaces: vc=1,2 kind=data,credit src=h0 dst=h3 dropped. Returns 0, or -EINVAL with
+ * error set, which names the position in the text and libpcap's message. 'topology' NULL: no
+ * hosts. */
 int capture_expression_parse(struct capture_filter *filter, const char *packets, const char *where,
 	const struct topology *topology, struct error *error);

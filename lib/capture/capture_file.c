@@ -26,7 +26,7 @@ struct member {
 	struct port *port;
 	struct capture *capture;
 	uint64_t offered_before, dropped_before, abandoned;
-	uint64_t written, told; /* in this file; drops that earlier ones report */
+	uint64_t written, told; /* in this file; drops that earlier files report */
 	uint32_t interface;
 	bool leaving;
 };
@@ -48,7 +48,7 @@ struct capture_file {
 	uint32_t out_room;
 	weft_time newest;
 	bool closing;
-	bool ended; /* on its own: its reader closed it, or an error occurred */
+	bool ended; /* ended on its own: its reader closed it, or an error occurred */
 	int result; /* 0, or why writing failed */
 };
 
@@ -233,7 +233,7 @@ static bool drain(struct capture_file *file)
 	return more;
 }
 
-/* Writes what the file accepts without blocking. 0, -EAGAIN, or the error. */
+/* Writes what the file accepts without blocking. Returns 0, -EAGAIN, or the error. */
 static int flush(struct capture_file *file)
 {
 	size_t done = 0;
@@ -268,7 +268,7 @@ static int pause_round(struct capture_file *file, bool blocked, int ms)
 	return fds[1].revents & POLLERR ? -EPIPE : 0;
 }
 
-/* At the end this waits only for room. -ETIMEDOUT: the reader has stopped reading. */
+/* At the end this waits only for room. Fails with -ETIMEDOUT: the reader has stopped reading. */
 static int pause_last(struct capture_file *file)
 {
 	struct pollfd fd = {.fd = file->fd, .events = POLLOUT};
@@ -304,7 +304,7 @@ static void end_all(struct capture_file *file, int result)
 	pthread_mutex_unlock(&file->lock);
 }
 
-/* One iteration of the thread: 0 to continue, 1 done, negative: why it ends. */
+/* One iteration of the thread. Returns 0 to continue, 1 when done, or the error that ends it. */
 static int turn(struct capture_file *file)
 {
 	bool more, blocked, closing;

@@ -16,7 +16,7 @@
 struct capture_file;
 
 /* Opens 'path' and starts the thread; 'options' (without zeros) outlives the file. A FIFO is opened
- * once it has a reader. NULL with errno and error. */
+ * once it has a reader. Returns NULL with errno and error set. */
 struct capture_file *capture_file_open(
 	const char *path, const struct capture_options *options, struct error *error);
 const char *capture_file_path(const struct capture_file *file);
@@ -24,8 +24,8 @@ const char *capture_file_path(const struct capture_file *file);
 /* Adds a port and enables its data plane. 0, -ENOMEM, or the reason why the file ended (-EPIPE: its
  * reader closed it). */
 int capture_file_add(struct capture_file *file, struct port *port, struct capture *capture);
-/* Removes a port after its last frames and counts are written; waits a second at most. False if it
- * is not in the file. 'counts' may be NULL. */
+/* Removes a port after its last frames and counts are written; waits a second at most. Returns
+ * false if it is not in the file. 'counts' may be NULL. */
 bool capture_file_remove(
 	struct capture_file *file, struct port *port, struct capture_counts *counts);
 bool capture_file_has(struct capture_file *file, const struct port *port);

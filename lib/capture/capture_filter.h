@@ -18,10 +18,10 @@
  * header if that is a long TCP segment (wire/segment.h), which the interface splits if it is longer
  * than a frame's payload. Safe for any input. */
 
-/* The payload of a data frame. NULL: not a data frame, or shorter than its header. 'bytes' gets the
- * length in the header, limited to the bytes present. */
+/* The payload of a data frame. Returns NULL if the frame is not a data frame or is shorter than its
+ * header. 'bytes' gets the length in the header, limited to the bytes present. */
 const uint8_t *tap_packet_payload(const uint8_t *frame, uint32_t frame_bytes, uint32_t *bytes);
-/* Length of the message that starts in this payload with an IPv4 packet; 0: none starts. */
+/* Length of the message that starts in this payload with an IPv4 packet; 0 if none starts. */
 uint32_t tap_packet_bytes(const uint8_t *payload, uint32_t bytes);
 
 #define CAPTURE_FILTER_STEPS 48  /* longest program */

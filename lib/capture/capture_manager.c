@@ -24,7 +24,7 @@ struct capture_manager {
 	unsigned ports, ports_room;
 	struct capture_file **file;
 	unsigned files, files_room;
-	struct capture_filter **filter; /* every used one: a data plane may still read them */
+	struct capture_filter **filter; /* all that were used: a data plane may still read them */
 	unsigned filters, filters_room;
 	char failed[ERROR_TEXT]; /* error of the last file that ended on its own */
 };
@@ -116,7 +116,7 @@ static bool matches(const struct known_port *known, const char *name)
 	return strcmp(name, "all") == 0 || strcmp(name, known->port->name) == 0;
 }
 
-/* The manager's copy. NULL: no memory. */
+/* The manager's copy. Returns NULL if out of memory. */
 static const struct capture_filter *keep_filter(
 	struct capture_manager *manager, const struct capture_filter *filter)
 {

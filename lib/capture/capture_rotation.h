@@ -17,7 +17,7 @@ struct capture_limits {
 	uint64_t frames;                  /* in all files; 0: any number */
 };
 
-/* Parses '100MB', '60s' and both with ',FILES'. 0, or -EINVAL and error. */
+/* Parses '100MB', '60s' and both with ',FILES'. Returns 0, or -EINVAL with error set. */
 int capture_limits_parse(struct capture_limits *limits, const char *rotate, struct error *error);
 
 /* Zeroed at first, except limits and path. */

@@ -19,7 +19,8 @@ struct capture_state {
 	uint8_t reason; /* why deflected, delayed or dropped; 0: none */
 };
 
-/* The text of a reason, from the X-macro list of the device that owns the port. NULL: none. */
+/* The text of a reason, from the X-macro list of the device that owns the port. Returns NULL if
+ * there is none. */
 typedef const char *capture_reason_fn(uint8_t reason);
 /* True if a frame with this reason is not forwarded. */
 typedef bool capture_drops_fn(uint8_t reason);

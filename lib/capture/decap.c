@@ -12,10 +12,10 @@
 #include "wire/frame.h"
 #include "wire/segment.h"
 
-#define PENDING 1024u /* packets at a time; further ones replace the oldest */
+#define PENDING 1024u /* packets being reassembled; further ones replace the oldest */
 #define PLACES  16u   /* for each of them */
 
-/* A packet of which some frames have arrived. */
+/* A packet that has arrived in part. */
 struct pending {
 	uint64_t message; /* source, destination, message */
 	uint32_t port;    /* interface and direction */

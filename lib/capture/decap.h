@@ -32,11 +32,11 @@ struct decap_counts {
 
 struct decap;
 
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 struct decap *decap_create(void);
 void decap_destroy(struct decap *decap);
 
-/* 1: the frame completes a packet. 0: it does not. -ENOMEM. */
+/* Returns 1 if the frame completes a packet, 0 if it does not, or -ENOMEM. */
 int decap_add(struct decap *decap, const struct decap_frame *frame, struct decap_packet *packet);
 /* Call this after the last frame. */
 struct decap_counts decap_end(struct decap *decap);

@@ -16,7 +16,7 @@
 
 #define PCAPNG_COMMENT_MAX 512 /* longer comments are cut */
 
-/* Takes all 'count' bytes; 0 or -errno. */
+/* Takes all 'count' bytes; returns 0 or -errno. */
 typedef int pcapng_write_fn(void *ctx, const void *bytes, size_t count);
 
 #define PCAPNG_ETHERNET 1
@@ -27,7 +27,7 @@ struct pcapng {
 	void *ctx;
 	uint32_t interfaces; /* added so far */
 	uint16_t linktype;   /* for interfaces added from here on; initially PCAPNG_ETHERNET */
-	const char *filter;  /* likewise: what selects their frames; NULL: nothing */
+	const char *filter;  /* likewise: the filter that selects their frames; NULL: none */
 	int failed;          /* first negative result of write, or 0 */
 };
 

@@ -86,8 +86,8 @@ struct goal {
 	uint32_t starts;        /* operations that goal_join() added */
 };
 
-/* NULL with errno and error, "ORIGIN:LINE:COLUMN: what is wrong, what was expected"; for the binary
- * form "ORIGIN: rank R, operation N: …". */
+/* Returns NULL with errno and error set: "ORIGIN:LINE:COLUMN: what is wrong, what was expected";
+ * for the binary form "ORIGIN: rank R, operation N: …". */
 struct goal *goal_parse(const char *text, size_t length, const char *origin, struct error *error);
 struct goal *goal_load(const char *path, struct error *error);
 void goal_destroy(struct goal *goal);
@@ -116,8 +116,8 @@ struct goal_part {
 	uint64_t delay_ns; /* its operations start this much later, after a calc 'start' */
 };
 
-/* The caller owns the result. NULL and error: EINVAL if ranks, operations or dependencies exceed
- * the limits of a schedule; ENOMEM. */
+/* The caller owns the result. Returns NULL with errno and error set: EINVAL if ranks, operations or
+ * dependencies exceed the limits of a schedule; ENOMEM. */
 struct goal *goal_join(const struct goal_part *part, uint32_t parts, struct error *error);
 
 /* The matrix of an all-to-allv: a file of lines SRC DST BYTES, ranks by number, '#' for comments.
@@ -125,8 +125,8 @@ struct goal *goal_join(const struct goal_part *part, uint32_t parts, struct erro
 
 #define GOAL_MATRIX_RANKS_MAX 8192
 
-/* [from * ranks + to]. The caller frees '*matrix' in every case. 0, or a negative errno and error.
- */
+/* [from * ranks + to]. The caller frees '*matrix' in every case. Returns 0, or a negative errno
+ * with error set. */
 int goal_matrix_load(const char *path, uint32_t ranks, uint64_t **matrix, struct error *error);
 /* The same for a text in memory that ends with a 0 byte, which is changed; 'matrix' has only
  * zeros. */
@@ -137,7 +137,7 @@ int goal_matrix_parse(char *text, size_t length, const char *path, uint32_t rank
 
 /* True if the bytes are not GOAL text but start like that format. */
 bool goal_binary_is(const char *bytes, size_t length);
-/* Fills a zeroed schedule; call goal_destroy() even after an error. 0, -ENOMEM, or -EINVAL and
- * error. */
+/* Fills a zeroed schedule; call goal_destroy() even after an error. Returns 0, -ENOMEM, or -EINVAL
+ * with error set. */
 int goal_binary_read(struct goal *goal, const char *bytes, size_t length, const char *origin,
 	struct error *error);

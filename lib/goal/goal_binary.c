@@ -29,7 +29,7 @@
 #define COOKIE   4223u
 #define ORIGIN   8
 #define HEADER   6
-#define PLACES   16 /* bytes per rank: where its part is */
+#define PLACES   16 /* bytes per rank: the position of its part */
 #define OP_BYTES 39
 
 struct reader {

@@ -178,7 +178,8 @@ static int tie(struct goal_builder *build, const struct goal_requires *requires)
 				    build, from, to | (requires->started ? GOAL_EDGE_STARTED : 0));
 }
 
-/* Renumbers the CPUs that the rank names as 0, 1, …: a file may name few with large numbers. */
+/* Renumbers the CPUs that the rank names as 0, 1, …: a file may name few CPUs with large
+ * numbers. */
 static void number_cpus(struct goal_builder *build)
 {
 	const struct goal_rank *rank = &build->goal->rank[build->rank];

@@ -68,5 +68,6 @@ struct goal_generate_config {
 /* Name of kind i, NULL after the last. */
 const char *goal_generate_kind(unsigned i);
 
-/* 0; -EINVAL with error (unknown kind, numbers out of range, a grid that does not fit), -EIO. */
+/* Returns 0, -EINVAL with error set (unknown kind, numbers out of range, a grid that does not fit),
+ * or -EIO. */
 int goal_generate(const struct goal_generate_config *config, FILE *out, struct error *error);

@@ -35,15 +35,16 @@ struct goal_lexer {
 
 void goal_lexer_init(struct goal_lexer *lexer, const char *text, size_t length, const char *origin,
 	struct error *error);
-/* The next token. -EINVAL and error: a character outside all tokens, an unterminated comment. */
+/* The next token. Returns -EINVAL with error set for a character outside all tokens or an
+ * unterminated comment. */
 int goal_lexer_next(struct goal_lexer *lexer, struct goal_token *token);
 
 /* Finds the line and column of a place in the text. */
 void goal_lexer_place(const struct goal_lexer *lexer, const char *text, struct goal_token *token);
 
-/* -EINVAL with "ORIGIN:LINE:COLUMN: 'TOKEN': expected WHAT". */
+/* Returns -EINVAL with "ORIGIN:LINE:COLUMN: 'TOKEN': expected WHAT". */
 int goal_expected(
 	const struct goal_lexer *lexer, const struct goal_token *token, const char *expected);
-/* -EINVAL with the place and this text. */
+/* Returns -EINVAL with the place and this text. */
 #define GOAL_REFUSE(lexer, token, ...) \
 	error_at((lexer)->error, (lexer)->origin, (token)->line, (token)->column, __VA_ARGS__)

@@ -60,7 +60,7 @@ struct goal_replay_config {
 	uint64_t copy_rate_bps;    /* between ranks of one host; 0: no time */
 	weft_time overhead_ps;     /* CPU time of each send and each recv: o of LogGP */
 	weft_time gap_ps;          /* from one message of a host to the next, at least: g */
-	uint64_t piece_bytes;      /* that an interface accepts at once; 0: any size */
+	uint64_t piece_bytes;      /* size that an interface accepts at once; 0: any size */
 	uint64_t rendezvous_bytes; /* longer messages send a request; 0: no requests, no copies */
 	bool interleave;           /* destinations take turns */
 	bool spills;               /* its arrays are in memory of base/spill.h; no fork() */
@@ -76,28 +76,29 @@ struct goal_message {
 	weft_time due_ps; /* earliest time at which it could leave */
 };
 
-/* NULL with errno ENOMEM. */
+/* Returns NULL with errno ENOMEM if out of memory. */
 struct goal_replay *goal_replay_create(const struct goal_replay_config *config);
 void goal_replay_destroy(struct goal_replay *replay);
 
-/* The message of a host that is due at 'now', the same one until it is accepted; false: none. */
+/* The message of a host that is due at 'now', the same one until it is accepted. Returns false if
+ * there is none. */
 bool goal_replay_poll(
 	struct goal_replay *replay, uint32_t host, weft_time now, struct goal_message *message);
 /* The interface has taken the message or piece; call before it can be delivered. */
 void goal_replay_accept(struct goal_replay *replay, uint32_t host, weft_time now);
 /* The same for the first piece of a message that was accepted in another process, which replays its
- * sender: the message is then also in flight here. False: 'op' is not a send over the network, or
- * too many were in flight. */
+ * sender: the message is then also in flight here. Returns false if 'op' is not a send over the
+ * network, or too many were in flight. */
 bool goal_replay_accept_elsewhere(struct goal_replay *replay, uint32_t op);
-/* The oldest message or piece in flight from host 'from' to 'host' has arrived. False: none is in
- * flight. */
+/* The oldest message or piece in flight from host 'from' to 'host' has arrived. Returns false if
+ * none is in flight. */
 bool goal_replay_deliver(struct goal_replay *replay, uint32_t host, uint32_t from, weft_time now);
 
 /* When this host next acts without a delivery: the end of a calc or copy, or 0 if a message is due;
  * WEFT_TIME_NEVER: only after a delivery. */
 weft_time goal_replay_next(const struct goal_replay *replay, uint32_t host);
 
-/* True if all operations of the host's ranks have ended. For the host's thread. */
+/* True if all operations of the host's ranks have ended. Call it from the host's thread. */
 bool goal_replay_host_done(const struct goal_replay *replay, uint32_t host);
 /* Those of all ranks have ended. */
 bool goal_replay_done(const struct goal_replay *replay);
@@ -128,7 +129,7 @@ struct goal_replay_times *goal_replay_times(struct goal_replay *replay, uint32_t
  * else can happen. */
 void goal_replay_alone(struct goal_replay *replay);
 
-/* At the end: 0 if everything is done and no message is left; else -EINVAL with the first recv
- * without a message, the first waiting operation, or the first message without a recv, with rank,
- * label and line, and the number of unfinished operations. */
+/* At the end: returns 0 if everything is done and no message is left, otherwise -EINVAL with the
+ * first recv without a message, the first waiting operation, or the first message without a recv,
+ * with rank, label and line, and the number of unfinished operations. */
 int goal_replay_diagnose(const struct goal_replay *replay, struct error *error);

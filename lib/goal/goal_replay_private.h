@@ -53,7 +53,7 @@ struct goal_replay_queue {
 /* State of one rank; used by its host's thread. */
 struct goal_replay_rank {
 	struct op_list posted;     /* recvs without a message */
-	struct op_list unexpected; /* messages without a recv: the senders' operations */
+	struct op_list unexpected; /* messages that no recv has taken: the senders' operations */
 	uint32_t host, first_cpu;
 	_Atomic uint32_t ended;
 	weft_time ended_ps;

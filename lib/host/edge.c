@@ -292,7 +292,8 @@ static bool edge_reassemble(
 	return collected;
 }
 
-/* The MAC address for a group address (RFC 2464, RFC 1112). False: the address is not a group. */
+/* The MAC address for a group address (RFC 2464, RFC 1112). Returns false if the address is not a
+ * group. */
 static bool group_mac(const uint8_t *address6, uint8_t mac[6])
 {
 	mac[0] = mac[1] = 0x33;

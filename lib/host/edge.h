@@ -28,25 +28,25 @@
 #define EDGE_IPV6_MIN       40
 #define EDGE_MESSAGE_MAX    (SEGMENT_BYTES + UINT16_MAX)
 
-#define EDGE_COUNTERS(X)                                                                       \
-	X(FROM_TAP, "tap_frames_in")                                                           \
-	X(MESSAGES_OUT, "tap_messages_out")                                                    \
-	X(BYTES_OUT, "tap_bytes_sent")   /* in these messages */                               \
-	X(COPIES, "tap_messages_copied") /* for members of a group */                          \
-	X(ARP_ANSWERED, "tap_arp_answered")                                                    \
-	X(DROP_SHORT, "tap_drop_short")               /* or contradictory lengths */           \
-	X(DROP_ARP, "tap_drop_arp")                   /* not a request for a host's address */ \
-	X(DROP_ETHERTYPE, "tap_drop_ethertype")       /* not IP or ARP */                      \
-	X(DROP_UNKNOWN_HOST, "tap_drop_unknown_host") /* unknown MAC */                        \
-	X(DROP_TOO_LONG, "tap_drop_too_long")                                                  \
-	X(DROP_UNREACHABLE, "tap_drop_unreachable") /* no route in the fabric */               \
-	X(DROP_SILENT, "tap_drop_silent") /* the host does not answer and its share is full */ \
-	X(TO_TAP, "tap_frames_out")                                                            \
-	X(BYTES_TO_TAP, "tap_bytes_delivered")    /* packets, without Ethernet headers */      \
-	X(DROP_NOT_IP, "tap_drop_not_ip")         /* a message that is not an IP packet */     \
-	X(DROP_OVERSIZE, "tap_drop_oversize")     /* a message longer than a TAP takes */      \
-	X(DROP_NO_BUFFER, "tap_drop_no_buffer")   /* too many messages in reassembly */        \
-	X(DROP_INCOMPLETE, "tap_drop_incomplete") /* the sender gave up or restarted */        \
+#define EDGE_COUNTERS(X)                                                                        \
+	X(FROM_TAP, "tap_frames_in")                                                            \
+	X(MESSAGES_OUT, "tap_messages_out")                                                     \
+	X(BYTES_OUT, "tap_bytes_sent")   /* in these messages */                                \
+	X(COPIES, "tap_messages_copied") /* for members of a group */                           \
+	X(ARP_ANSWERED, "tap_arp_answered")                                                     \
+	X(DROP_SHORT, "tap_drop_short")               /* or contradictory lengths */            \
+	X(DROP_ARP, "tap_drop_arp")                   /* not a request for a host's address */  \
+	X(DROP_ETHERTYPE, "tap_drop_ethertype")       /* not IP or ARP */                       \
+	X(DROP_UNKNOWN_HOST, "tap_drop_unknown_host") /* unknown MAC */                         \
+	X(DROP_TOO_LONG, "tap_drop_too_long")                                                   \
+	X(DROP_UNREACHABLE, "tap_drop_unreachable") /* no route in the fabric */                \
+	X(DROP_SILENT, "tap_drop_silent") /* the host does not answer, and its share is full */ \
+	X(TO_TAP, "tap_frames_out")                                                             \
+	X(BYTES_TO_TAP, "tap_bytes_delivered")    /* packets, without Ethernet headers */       \
+	X(DROP_NOT_IP, "tap_drop_not_ip")         /* a message that is not an IP packet */      \
+	X(DROP_OVERSIZE, "tap_drop_oversize")     /* a message longer than a TAP takes */       \
+	X(DROP_NO_BUFFER, "tap_drop_no_buffer")   /* too many messages in reassembly */         \
+	X(DROP_INCOMPLETE, "tap_drop_incomplete") /* the sender gave up or restarted */         \
 	X(DROP_TAP_FULL, "tap_drop_full")         /* the kernel did not take it */
 
 enum edge_counter {
@@ -70,7 +70,7 @@ struct edge_config {
 
 struct edge;
 
-/* NULL with errno EINVAL (a number out of range, more hosts than addresses) or ENOMEM. */
+/* Returns NULL with errno EINVAL (a number out of range, more hosts than addresses) or ENOMEM. */
 struct edge *edge_create(const struct edge_config *config);
 void edge_destroy(struct edge *edge);
 
@@ -94,7 +94,7 @@ struct edge_action {
 void edge_from_tap(struct edge *edge, const struct virtio_net_hdr *offload, uint8_t *frame,
 	uint32_t bytes, struct edge_action *action);
 
-/* GROUP: the next destination, starting at 'host'; FRAME_HOST_NONE: no more. */
+/* GROUP: the next destination, starting at 'host'; FRAME_HOST_NONE at the end. */
 uint16_t edge_member(const struct edge *edge, uint16_t host);
 
 /* An Ethernet frame for the TAP in pieces; the packet is valid until the next call. */

@@ -16,6 +16,6 @@
 int edge_offload_send(const struct virtio_net_hdr *offload, uint8_t *packet, uint32_t bytes);
 
 /* Describes an IP packet for the kernel; 'header': the segment header of its message, or NULL.
- * False: it does not fit the packet. */
+ * Returns false if it does not fit the packet. */
 bool edge_offload_receive(const uint8_t *header, const uint8_t *packet, uint32_t bytes,
 	struct virtio_net_hdr *offload);

@@ -53,7 +53,7 @@ const char *endpoint_counter_name(unsigned counter);
 struct endpoint_config {
 	uint16_t host, hosts;
 	uint16_t number, endpoints; /* per host, up to ENDPOINTS_MAX */
-	uint32_t life;              /* not 0; no earlier program had it */
+	uint32_t life;              /* not 0; not used by any earlier program */
 	uint32_t mtu_bytes;
 };
 
@@ -61,14 +61,15 @@ struct endpoint;
 
 /* Size of the shared memory. */
 size_t endpoint_memory_bytes(const struct endpoint_config *config);
-/* Lays out 'memory', which is zeroed, shared, and outlives the endpoint. NULL: no memory. */
+/* Lays out 'memory', which is zeroed, shared, and outlives the endpoint. Returns NULL if out of
+ * memory. */
 struct endpoint *endpoint_create(const struct endpoint_config *config, void *memory);
 void endpoint_destroy(struct endpoint *endpoint);
 
 /* All endpoints of a host. */
 struct endpoint_set;
 
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 struct endpoint_set *endpoint_set_create(uint16_t host, uint16_t hosts, uint16_t endpoints,
 	uint32_t mtu_bytes, weft_time give_up_ps);
 /* The caller keeps ownership of its endpoints. */
@@ -79,15 +80,16 @@ void endpoint_set_add(struct endpoint_set *set, struct endpoint *endpoint);
 bool endpoint_set_has(const struct endpoint_set *set, unsigned number);
 /* The program has ended: sends its earlier orders and notifies the peers. */
 void endpoint_set_close(struct endpoint_set *set, unsigned number);
-/* Removes a closed endpoint that nothing refers to any more. NULL: not ready, or not found. */
+/* Removes a closed endpoint that nothing refers to any more. Returns NULL if not ready, or not
+ * found. */
 struct endpoint *endpoint_set_remove(struct endpoint_set *set, unsigned number);
 
 /* Takes orders and passes messages to the interface. Returns how many pieces and slots moved. */
 unsigned endpoint_set_poll(struct endpoint_set *set, struct nic *nic, weft_time now);
 /* Bit set of the endpoints that have new events and whose programs sleep. Each is reported once. */
 uint64_t endpoint_set_bells(struct endpoint_set *set);
-/* With 'rests', asks the programs to ring the bell with their next order. True if nothing waits in
- * their memory. */
+/* With 'rests', asks the programs to ring the bell with their next order. Returns true if nothing
+ * waits in their memory. */
 bool endpoint_set_rest(struct endpoint_set *set, bool rests);
 
 /* True if this payload of a first frame belongs to an endpoint. */
@@ -103,5 +105,5 @@ void endpoint_set_pull(
 	struct endpoint_set *set, uint64_t cookie, uint32_t offset, uint8_t *out, uint32_t bytes);
 
 uint64_t *endpoint_set_counters(struct endpoint_set *set); /* [ENDPOINT_COUNTER_COUNT] */
-/* Checks all invariants. NULL, or a description of the violation. */
+/* Checks all invariants. Returns NULL, or a description of the violation. */
 const char *endpoint_set_check(const struct endpoint_set *set);

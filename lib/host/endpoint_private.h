@@ -94,7 +94,7 @@ struct endpoint {
 	weft_time closing_ps;
 	bool closing; /* the program has ended; its orders are still sent */
 	bool closed;  /* nothing more is sent, and peers know */
-	bool dirty;   /* something was published since the last bell */
+	bool dirty;   /* something has been published since the last bell */
 };
 
 #define CONTROLS 64
@@ -137,12 +137,12 @@ unsigned endpoint_take_orders(struct endpoint *endpoint, uint64_t *count);
 unsigned endpoint_take_returns(struct endpoint *endpoint, uint64_t *count);
 /* Returns the send slot to the program. */
 void endpoint_complete(struct endpoint *endpoint, unsigned slot, int error, uint64_t *count);
-/* The interface has finished with a piece: 0, or its error. */
+/* The interface has finished with a piece; 'error' is 0 or the error. */
 void endpoint_end_piece(struct endpoint *endpoint, unsigned slot, int error, uint64_t *count);
 /* Fails all queued and held pieces of the pair, and later ones to this life, with 'error'. */
 void endpoint_fail_pair(
 	struct endpoint *endpoint, uint32_t pair, int error, bool tell, uint64_t *count);
-/* A message from this peer starts. False: the sender is disconnected. */
+/* A message from this peer starts. Returns false if the sender is disconnected. */
 bool endpoint_receive_from(struct endpoint *endpoint, uint32_t pair, uint32_t life);
 /* False: beyond the window. */
 bool endpoint_store(struct endpoint *endpoint, uint32_t pair, const struct nic_delivery *delivery);
@@ -156,9 +156,9 @@ void endpoint_take_grant(
 void endpoint_wire_encode(const struct endpoint_wire *wire, uint8_t *out);
 /* The caller has ENDPOINT_WIRE_BYTES. */
 bool endpoint_wire_decode(struct endpoint_wire *wire, const uint8_t *in);
-/* The endpoint that a message names; NULL: its program has ended, or never was there. */
+/* The endpoint that a message names; NULL if its program has ended or never existed. */
 struct endpoint *endpoint_set_find(struct endpoint_set *set, const struct endpoint_wire *wire);
-/* Returns a free record; NULL: too many messages are under way. */
+/* Returns a free record, or NULL if too many messages are under way. */
 struct endpoint_control *endpoint_set_get_control(struct endpoint_set *set);
 /* Handles a message of another interface, or of this one. */
 void endpoint_set_take_control(

@@ -19,9 +19,9 @@ static struct endpoint_arrival *slot_at(struct endpoint *endpoint, uint32_t slot
 	return (void *)(endpoint->receive + (size_t)slot * endpoint->receive_slot_bytes);
 }
 
-/* A new program is at the other end: slots used by the former one are not counted when they come
- * back. False: too few free slots are left for the first window, because the program has not
- * returned enough. */
+/* A new program is at the other end: slots that the previous one used are not counted when they
+ * come back. Returns false if too few free slots are left for the first window, because the program
+ * has not returned enough. */
 static bool begin_receiving(struct endpoint *endpoint, struct pair *pair, uint32_t life)
 {
 	uint32_t spare = endpoint->frees - endpoint->promised;

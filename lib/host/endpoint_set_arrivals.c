@@ -16,7 +16,8 @@ struct endpoint *endpoint_set_find(struct endpoint_set *set, const struct endpoi
 	return endpoint;
 }
 
-/* The peer has ended, or never existed. The message has its life and this endpoint's. */
+/* The peer has ended, or never existed. The message contains the peer's life number and this
+ * endpoint's. */
 static void take_gone(struct endpoint_set *set, struct endpoint *endpoint, uint32_t index,
 	const struct endpoint_wire *wire)
 {

@@ -19,7 +19,7 @@ struct endpoint_control *endpoint_set_get_control(struct endpoint_set *set)
 	return NULL;
 }
 
-/* 0, or a negative errno of nic_send(). 'nic' NULL: only for this host. */
+/* Returns 0, or a negative errno of nic_send(). 'nic' NULL: only for this host. */
 static int send_control(struct endpoint_set *set, struct nic *nic, uint16_t host,
 	const struct endpoint_wire *wire, weft_time now)
 {
@@ -74,7 +74,8 @@ static int wait_for_route(struct endpoint_set *set, struct pair *pair, int resul
 	return now - pair->refused_ps < set->give_up_ps ? -EAGAIN : result;
 }
 
-/* 0: the piece has left. -EAGAIN: not now. Any other error: its pair has failed. */
+/* Returns 0 if the piece has left, or -EAGAIN if it cannot leave now. After any other error its
+ * pair has failed. */
 static int send_piece(struct endpoint_set *set, struct endpoint *endpoint, uint32_t index,
 	struct nic *nic, weft_time now)
 {

@@ -25,12 +25,13 @@ struct host_demux {
 	/* Receives frames between endpoints; NULL: none. */
 	void *endpoint_ctx;
 	void (*endpoint)(void *endpoint_ctx, const struct nic_delivery *delivery);
-	uint64_t unclaimed; /* frames of programs' messages that found no edge or endpoints */
+	/* Frames of programs' messages for which there was no edge or endpoint. */
+	uint64_t unclaimed;
 };
 
 enum host_demux_to { HOST_DEMUX_SINK, HOST_DEMUX_EDGE, HOST_DEMUX_ENDPOINT };
 
-/* The caller keeps 'sink' and 'edge'. 0 or -ENOMEM. */
+/* The caller keeps 'sink' and 'edge'. Returns 0 or -ENOMEM. */
 int host_demux_init(struct host_demux *demux, struct measure_sink *sink, uint16_t hosts);
 void host_demux_fini(struct host_demux *demux);
 

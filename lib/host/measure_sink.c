@@ -52,7 +52,7 @@ void measure_sink_set_flows(struct measure_sink *sink, struct measure_sink_flow 
 		sink->entry[i].flow = flow[i];
 }
 
-/* An empty histogram is skipped: it may have no memory yet. */
+/* An empty histogram is skipped, because it may not have memory yet. */
 static void reset_entry(struct measure_sink_entry *entry)
 {
 	if (entry->network_ns.count > 0)
@@ -150,8 +150,8 @@ static void check_content(struct measure_sink *sink, struct measure_source *sour
 	}
 }
 
-/* The local time converted to the clock of a source on another machine. False: unknown, or so
- * uncertain that latencies could wrap. */
+/* The local time converted to the clock of a source on another machine. Returns false if unknown,
+ * or so uncertain that latencies could wrap. */
 static __attribute__((noinline)) bool convert_time(
 	struct measure_sink *sink, const struct measure_source *source, uint64_t *ns)
 {

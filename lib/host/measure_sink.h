@@ -52,9 +52,9 @@ struct measure_sink_entry {
 /* Frames of sources with another clock. */
 struct measure_clocks {
 	uint64_t timed;     /* with a latency, */
-	uint64_t bound_ns;  /* which was off by this at most, */
+	uint64_t bound_ns;  /* which was wrong by at most this, */
 	uint64_t bounds_ns; /* and the sum of these bounds */
-	uint64_t untimed;   /* without one: their clock was not known */
+	uint64_t untimed;   /* without one: their clock was unknown */
 };
 
 struct measure_sink {
@@ -75,17 +75,17 @@ struct measure_sink {
 	struct measure_source source[];          /* [hosts] */
 };
 
-/* NULL with errno ENOMEM. */
+/* Returns NULL with errno ENOMEM if out of memory. */
 struct measure_sink *measure_sink_create(uint16_t host, uint16_t hosts);
 void measure_sink_destroy(struct measure_sink *sink);
 
 /* From now on distinguishes 'entries' entries, and counts by source in flow[entry], [hosts], unless
  * that is NULL. The caller owns and clears these counters; sinks that one thread serves may share
- * them. 0, or -ENOMEM: the sink is unchanged. */
+ * them. Returns 0, or -ENOMEM: the sink is unchanged. */
 int measure_sink_set_entries(
 	struct measure_sink *sink, unsigned entries, struct measure_sink_flow *const *flow);
 
-/* From now on counts the same entries by source elsewhere. */
+/* From now on the counters by source of the same entries are in 'flow'. */
 void measure_sink_set_flows(struct measure_sink *sink, struct measure_sink_flow *const *flow);
 
 /* The time stamps in frames of 'source' come from another clock, whose estimate the caller owns.

@@ -47,8 +47,8 @@ struct weft_event {
 };
 
 /* Attaches to an endpoint of 'host'; NULL: the host in $WEFT_HOST. 'weft lab exec' sets this and
- * $WEFT_LAB, the lab's run directory. -EDESTADDRREQ: neither is given. -ENOENT: no such lab, host
- * or endpoint. -EBUSY: all endpoints of the host are in use. */
+ * $WEFT_LAB, the lab's run directory. Fails with -EDESTADDRREQ: neither is given; -ENOENT: no such
+ * lab, host or endpoint; -EBUSY: all endpoints of the host are in use. */
 int weft_open(const char *host, struct weft **weft);
 /* The same for one endpoint of the host; -1: any. */
 int weft_open_endpoint(const char *host, int endpoint, struct weft **weft);
@@ -58,25 +58,24 @@ void weft_close(struct weft *weft);
 
 /* The endpoint's own address, for its peers. */
 struct weft_address weft_address(const struct weft *weft);
-/* Finds the address of an endpoint by its host's name. 0 or -ENOENT. */
+/* Finds the address of an endpoint by its host's name. Returns 0 or -ENOENT. */
 int weft_find(struct weft *weft, const char *host, unsigned endpoint, struct weft_address *address);
-/* The name of a host. 0 or -ENOENT. */
+/* The name of a host. Returns 0 or -ENOENT. */
 int weft_host_name(struct weft *weft, unsigned host, char *name, unsigned bytes);
 /* The longest message that is sent without asking the receiver first. */
 uint64_t weft_eager_bytes(const struct weft *weft);
 
-/* Sends 'bytes' bytes, up to 2^32. The buffer is in use until the event WEFT_SENT. 0, -EINVAL (no
- * such host or endpoint, or no buffer), -ENETDOWN or -ENOMEM. */
+/* Sends 'bytes' bytes, up to 2^32. The buffer is in use until the event WEFT_SENT. Returns 0,
+ * -EINVAL (no such host or endpoint, or no buffer), -ENETDOWN or -ENOMEM. */
 int weft_send(struct weft *weft, const struct weft_address *to, uint64_t tag, const void *buffer,
 	uint64_t bytes, void *context);
 /* Receives a message whose tag equals 'tag' in the bits of 'mask', from this sender or, with NULL,
- * from any sender. Earlier receives are matched first. 0, -EINVAL (no buffer), -ENETDOWN or
- * -ENOMEM.
- */
+ * from any sender. Earlier receives are matched first. Returns 0, -EINVAL (no buffer), -ENETDOWN or
+ * -ENOMEM. */
 int weft_recv(struct weft *weft, const struct weft_address *from, uint64_t tag, uint64_t mask,
 	void *buffer, uint64_t bytes, void *context);
 /* Cancels the receive with this context if nothing has arrived for it. Its event has the error
- * -ECANCELED. 0 or -ENOENT. */
+ * -ECANCELED. Returns 0 or -ENOENT. */
 int weft_cancel(struct weft *weft, void *context);
 
 /* WEFT_IMMEDIATE does not change when the event comes; WEFT_EARLY does. */
@@ -107,14 +106,14 @@ struct weft_receive {
 	void *context;
 };
 int weft_post_recv(struct weft *weft, const struct weft_receive *receive);
-/* Fills 'event' for a message that would match, without receiving it. 0 or -EAGAIN. */
+/* Fills 'event' for a message that would match, without receiving it. Returns 0 or -EAGAIN. */
 int weft_peek(struct weft *weft, const struct weft_receive *receive, struct weft_event *event);
 
-/* Moves data and fills up to 'max' events. Returns their number, 0 or more. -ENETDOWN: there is
- * none, and none will follow. */
+/* Moves data and fills up to 'max' events. Returns their number, 0 or more, or -ENETDOWN if there
+ * is none and none will follow. */
 int weft_poll(struct weft *weft, struct weft_event *events, int max);
-/* Sleeps until there is an event, or for 'timeout_ms' (-1: no limit). 1: there is one. 0:
- * timeout. -EINTR: a signal. -ENETDOWN: none will follow. */
+/* Sleeps until there is an event, or for 'timeout_ms' (-1: no limit). Returns 1 if there is one, 0
+ * after the timeout, -EINTR after a signal, or -ENETDOWN if none will follow. */
 int weft_wait(struct weft *weft, int timeout_ms);
 /* A descriptor that becomes readable when weft_poll() may find an event or an error, provided that
  * weft_arm() returned 1 before. weft_arm() returns 0 if weft_poll() may find one now. */

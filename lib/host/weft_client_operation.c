@@ -64,7 +64,7 @@ static bool reserve_event(struct weft *weft)
 	return true;
 }
 
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 struct operation *operation_begin(struct weft *weft, enum weft_event_kind kind)
 {
 	struct operation *op = weft->spare;
@@ -159,7 +159,7 @@ bool client_is_same(const struct weft_address *a, const struct weft_address *b)
 	       (a->life == b->life || a->life == 0 || b->life == 0);
 }
 
-/* The operation that a peer refers to; NULL: there is none of this kind with this peer. */
+/* The operation that a peer refers to, or NULL if there is none of this kind with this peer. */
 struct operation *operation_find_id(const struct weft *weft, uint32_t id, enum weft_event_kind kind,
 	const struct weft_address *from)
 {

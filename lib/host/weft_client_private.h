@@ -83,7 +83,8 @@ struct weft {
 	const uint8_t *receive;
 	uint32_t ordered, completed, arrived;           /* positions */
 	struct operation *slot_op[ENDPOINT_SEND_SLOTS]; /* NULL: its end does not matter */
-	uint16_t free_slot[ENDPOINT_SEND_SLOTS]; /* stack: the last one used is in the cache */
+	/* A stack, because the last one used is in the cache. */
+	uint16_t free_slot[ENDPOINT_SEND_SLOTS];
 	unsigned free_slots;
 	/* sending: have a piece to send. asking: wait for a grant. acking: all pieces are sent.
 	 * posted: receives without a message. moving: long messages that arrive. */
@@ -107,14 +108,14 @@ struct weft {
 void operation_put(struct operation_list *list, struct operation *op);
 void operation_take_out(struct operation *op);
 void operation_move(struct operation_list *list, struct operation *op);
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 struct operation *operation_begin(struct weft *weft, enum weft_event_kind kind);
 /* The operation ends, with an event. */
 void operation_finish(struct weft *weft, struct operation *op, int error);
 void operation_finish_receive(struct weft *weft, struct operation *op);
-/* Numbers a long message. False: no memory. */
+/* Numbers a long message. Returns false if out of memory. */
 bool operation_give_id(struct weft *weft, struct operation *op);
-/* The operation that a peer refers to; NULL: there is none of this kind with this peer. */
+/* The operation that a peer refers to, or NULL if there is none of this kind with this peer. */
 struct operation *operation_find_id(const struct weft *weft, uint32_t id, enum weft_event_kind kind,
 	const struct weft_address *from);
 bool client_is_same(const struct weft_address *a, const struct weft_address *b);

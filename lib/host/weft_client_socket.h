@@ -15,11 +15,11 @@ struct weft_socket {
 	size_t bytes; /* size of the memory */
 };
 
-/* 'host' NULL: the host in $WEFT_HOST. 0 or -errno as weft_open(). */
+/* 'host' NULL: the host in $WEFT_HOST. Returns 0 or -errno as weft_open(). */
 int weft_socket_open(struct weft_socket *to, const char *host, uint16_t endpoint);
 void weft_socket_close(struct weft_socket *to);
 /* The process has ended. */
 bool weft_socket_is_dead(const struct weft_socket *to);
-/* 0, or -errno, which may be the error in the answer. */
+/* Returns 0, or -errno, which may be the error in the answer. */
 int weft_socket_ask(struct weft_socket *to, enum endpoint_request_kind kind, const char *host,
 	uint16_t number, struct endpoint_answer *answer);

@@ -3,8 +3,9 @@
 #pragma once
 
 /* Decides which adaptive-routing notifications a port accepts: only from a switch, only about roots
- * that exist, and only up to a rate. A forged notification can reduce throughput, because packets
- * leave their path or enter the adapted-flow channel for no reason, but it never causes loss.
+ * that exist, and only up to a maximum rate. A forged notification can reduce throughput, because
+ * packets leave their path or enter the adapted-flow channel for no reason, but it never causes
+ * loss.
  *
  * The token bucket is stored as a single time, at which it would be full again (the generic cell
  * rate algorithm). One thread per port. */

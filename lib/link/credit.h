@@ -65,8 +65,8 @@ static inline bool credit_covers(const struct credit_rx *rx, uint32_t blocks)
 	return (int32_t)(rx->granted - rx->received - blocks) >= 0;
 }
 
-/* A frame has crossed the link: its blocks count as received. True if they were granted; then there
- * is room for them, because grants never exceed the free space. */
+/* A frame has crossed the link: its blocks count as received. Returns true if they were granted;
+ * then there is room for them, because grants never exceed the free space. */
 static inline bool credit_arrive(struct credit_rx *rx, uint32_t blocks)
 {
 	rx->received += blocks;

@@ -6,7 +6,8 @@
 
 /* Maximum number of frames in a buffer; if more fit, several count as one. */
 #define FRAMES_MAX 512u
-/* Number of buffers' worth of frames until the pattern repeats, and number then measured. */
+/* Buffers' worth of frames after which the pattern has settled, and buffers' worth then
+ * measured. */
 #define SETTLE  8u
 #define MEASURE 32u
 #define STARTS  16u

@@ -20,7 +20,7 @@
 
 struct limit_times {
 	uint32_t known; /* the limit last seen */
-	uint32_t base;  /* totals up to this one were allowed long ago */
+	uint32_t base;  /* totals up to this value were allowed long ago */
 	uint32_t kept;
 	uint32_t limit[LIMIT_TIMES_KEPT]; /* ascending */
 	weft_time due[LIMIT_TIMES_KEPT];

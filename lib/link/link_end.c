@@ -159,7 +159,7 @@ static void hear(struct link_end *end, weft_time now)
 }
 
 /* Blocks sent but never received were lost on the link; they now count as received and released, so
- * the limit advances and no credit leaks. A total below this end's means that the sender miscounts:
+ * the limit advances and no credits leak. A total below this end's means that the sender miscounts:
  * the difference also reduces the grant, so that the sender gains nothing. */
 static void adopt_sent_total(struct link_end *end, unsigned vc, uint32_t sent)
 {

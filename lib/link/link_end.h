@@ -65,14 +65,14 @@ struct link_end {
 	uint8_t peer_port, peer_kind;
 	bool known;         /* the neighbour has confirmed this session; until then nothing is
 			     * granted */
-	bool credit_wanted; /* a credit frame is urgent: a new session, a limit gone stale */
+	bool credit_wanted; /* a credit frame is urgent: new session, or stale limit */
 	bool dark;          /* link_end_set_dark() */
 	weft_time heard_at; /* time of the last frame, moved forward by time in which this end was
 			     * not polled */
 	weft_time polled_at;
 	weft_time hello_due, credit_due;
 	uint64_t credit_frames_sent, credit_frames_received, blocks_healed, sessions_seen;
-	uint64_t downs; /* times it went down after it had been up */
+	uint64_t downs; /* number of times it went down after being up */
 	/* Proving ends only. */
 	uint32_t generation;      /* sessions that it has adopted */
 	uint32_t peer_generation; /* generation of the session that the peer announced last */
@@ -80,7 +80,7 @@ struct link_end {
 				   * none */
 };
 
-/* Judgement of a hello at a proving end. */
+/* The verdict of a proving end on a hello. */
 enum link_hello {
 	LINK_HELLO_KNOWN,    /* from the session that this end has adopted */
 	LINK_HELLO_PROVEN,   /* from another session, which may be adopted */

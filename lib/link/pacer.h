@@ -13,10 +13,10 @@
  * have started more than 'catch_up_ps' ago starts that long ago, and the difference counts as the
  * transmitter's lateness.
  *
- * Frames that the loop itself makes (credits, hellos, acknowledgements) are sent at once, although
- * frames of other loops that were ready earlier may arrive only later. The loop's own frames
- * therefore take time on the wire, but do not end catching up: a frame that was ready before them
- * starts as if they were not there, and the next one starts later instead. */
+ * Frames that the loop itself creates (credits, hellos, acknowledgements) are sent at once,
+ * although frames of other loops that were ready earlier may arrive only later. The loop's own
+ * frames therefore take time on the wire, but do not end catching up: a frame that was ready before
+ * them starts as if they were not there, and the next one starts later instead. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,8 +26,8 @@
 struct pacer {
 	uint64_t ps_per_byte; /* 0: unlimited */
 	weft_time catch_up_ps;
-	weft_time free_at; /* end of the last transmission, apart from later frames of the loop
-			    * itself, which are: */
+	/* End of the last transmission, not counting later frames of the loop itself, which are: */
+	weft_time free_at;
 	weft_time own_from, own_until; /* start of the first, end of the last */
 	weft_time owed_ps;             /* their time on the wire; 0: none */
 	/* Number of transmissions that the bound delayed, their total delay, and the longest one.

@@ -118,8 +118,8 @@ static void build_probe(
 	discovery->sent++;
 }
 
-/* True if a probe is obsolete: the device on its path is lost, whose ports are probed anew when it
- * is found again, or the link is down, which is probed when it comes up. */
+/* True if a probe is obsolete: the device on its path is lost (its ports are probed again once it
+ * is found), or the link is down (it is probed when it comes up). */
 static bool is_void(const struct discovery *discovery, const struct discovery_probe *probe)
 {
 	const struct map_device *device = &discovery->map->device[probe->device];
@@ -160,7 +160,7 @@ static bool poll_retries(struct discovery *discovery, weft_time now, struct mapp
 }
 
 /* True if a place is worth a probe now: its device is present and close enough, no probe is
- * pending, and it is not held. */
+ * pending, and the link is not held down. */
 static bool is_worthwhile(struct discovery *discovery, struct discovery_place place, weft_time now)
 {
 	const struct map_device *device = &discovery->map->device[place.device];

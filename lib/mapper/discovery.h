@@ -105,9 +105,9 @@ struct discovery {
 	struct discovery_probe probe[DISCOVERY_OUTSTANDING_MAX];
 	unsigned outstanding;
 	uint32_t next_number;
-	bool failed; /* no memory */
+	bool failed; /* out of memory */
 
-	/* The highest of the greater mappers named in replies. */
+	/* The highest of the mappers named in replies that are above this one. */
 	uint64_t greater;
 	uint16_t greater_priority;
 
@@ -118,7 +118,7 @@ struct discovery {
 
 const char *discovery_finding_name(enum discovery_finding_kind kind);
 
-/* The map must already have device 0. -ENOMEM. */
+/* The map must already have device 0. May return -ENOMEM. */
 int discovery_init(struct discovery *discovery, const struct discovery_config *config,
 	struct fabric_map *map, struct mapper_speaker *speaker);
 void discovery_fini(struct discovery *discovery);

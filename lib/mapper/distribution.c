@@ -167,7 +167,7 @@ void distribution_start(
 void distribution_stop(struct distribution *distribution)
 {
 	distribution->step = DISTRIBUTION_IDLE;
-	/* The greater mapper may be gone by the time this one leads again. */
+	/* The higher mapper may be gone by the time this one leads again. */
 	distribution->greater = 0;
 	distribution->greater_priority = 0;
 }

@@ -60,7 +60,8 @@ struct distribution {
 	uint32_t *target_of; /* by device of the map; MAP_NONE */
 	uint32_t known;      /* entries of target_of */
 	uint32_t next,
-		open; /* first target that may be unasked in this step; targets not yet done */
+		/* First target that may not have been asked in this step; targets not yet done. */
+		open;
 	unsigned outstanding;
 
 	enum distribution_step step;
@@ -74,7 +75,7 @@ struct distribution {
 	unsigned idle_rounds;
 	bool round_idle;
 	weft_time drain_until, round_at;
-	/* A greater mapper named in a status. */
+	/* A higher mapper named in a status. */
 	uint64_t greater;
 	uint16_t greater_priority;
 	uint64_t sent, retried, changes, pauses, purges;
@@ -86,7 +87,7 @@ int distribution_init(struct distribution *distribution, const struct distributi
 void distribution_fini(struct distribution *distribution);
 
 /* Removes all targets. Then the caller adds each present device once, with its new image, which
- * becomes the distribution's, or an empty one. -ENOMEM. */
+ * becomes the distribution's, or an empty one. May return -ENOMEM. */
 int distribution_clear(struct distribution *distribution);
 int distribution_add(
 	struct distribution *distribution, uint32_t device, const struct table_image *image);

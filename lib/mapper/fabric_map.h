@@ -40,7 +40,7 @@ struct map_device {
 	bool present;
 	uint8_t lives;   /* restarts since discovery_forget_findings() */
 	uint32_t former; /* session before the last such restart; 0: none */
-	bool moved;      /* the route to it changed, and it does not know yet */
+	bool moved;      /* the route to it changed, and it has not been told yet */
 	/* Number of consecutive images that it refused, and of the sweeps for which it is therefore
 	 * left out of the topology; 0: it is not left out. */
 	uint8_t refusals, left_out;
@@ -64,7 +64,7 @@ int fabric_map_init(struct fabric_map *map);
 void fabric_map_fini(struct fabric_map *map);
 
 uint32_t fabric_map_find(const struct fabric_map *map, uint64_t id);
-/* Adds a new device without cables or number. MAP_NONE: no memory. */
+/* Adds a new device without cables or number. Returns MAP_NONE if out of memory. */
 uint32_t fabric_map_add(struct fabric_map *map, uint64_t id, const struct mapper_reply *facts);
 
 void fabric_map_connect(
@@ -73,7 +73,7 @@ void fabric_map_connect(
 void fabric_map_cut(struct fabric_map *map, uint32_t at, uint8_t port, enum map_port_state state);
 
 /* Breadth-first search from device 0: finds the route to each device, which devices are present,
- * and which have moved. An unreachable device loses its cables. -ENOMEM. */
+ * and which have moved. An unreachable device loses its cables. May return -ENOMEM. */
 int fabric_map_find_ways(struct fabric_map *map);
 
 /* The ports from device 0's neighbour to 'to'; their number is the depth of 'to'. */
@@ -86,13 +86,13 @@ unsigned fabric_map_back(const struct fabric_map *map, uint32_t at, uint8_t back
 int fabric_map_number(struct fabric_map *map);
 
 /* The cables as a finished topology with the devices' numbers, with stages if it is a fat tree.
- * Absent and left-out devices become switches without cables, or hosts that are cut off. NULL with
- * error: -ENOMEM. The caller owns it. */
+ * Absent and left-out devices become switches without cables, or hosts that are cut off. Returns
+ * NULL with error: -ENOMEM. The caller owns it. */
 struct topology *fabric_map_topology(const struct fabric_map *map, struct error *error);
 
 /* The discovered topology for users: the present devices and all cables between them, including
  * devices that are left out of routes. Numbers have no gaps; names are as above. The mapper's host
- * may be cut off. NULL with error: -ENOMEM. The caller owns it. */
+ * may be cut off. Returns NULL with error: -ENOMEM. The caller owns it. */
 struct topology *fabric_map_found(const struct fabric_map *map, struct error *error);
 
 /* Builds a command to device 'to' of the map, which must be present. The caller fills type, the

@@ -184,7 +184,7 @@ static struct topology_device *switch_of(struct topology *topology, struct topol
 	return port.kind == DEVICE_SWITCH ? &topology->switch_at[port.device] : NULL;
 }
 
-/* Goes one step further from the hosts. True if a stage was found or lowered. */
+/* Goes one step further from the hosts. Returns true if a stage was found or lowered. */
 static bool lower_stage(struct topology_device *from, struct topology_device *to)
 {
 	if (from == NULL || to == NULL || from->stage == TOPOLOGY_NO_STAGE ||

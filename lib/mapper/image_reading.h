@@ -41,7 +41,7 @@ void image_reading_init(struct image_reading *reading, const struct distribution
 	const struct fabric_map *map, struct mapper_speaker *speaker);
 void image_reading_fini(struct image_reading *reading);
 
-/* Removes all reads. Then the caller adds present devices, each once. -ENOMEM. */
+/* Removes all reads. Then the caller adds present devices, each once. May return -ENOMEM. */
 void image_reading_clear(struct image_reading *reading);
 int image_reading_add(struct image_reading *reading, uint32_t device);
 

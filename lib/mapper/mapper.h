@@ -143,7 +143,7 @@ struct mapper {
 };
 
 /* 'agent' outlives the mapper; its configuration has identity, key and priority. 'counter' as in
- * mapper_agent_init(). -ENOMEM. */
+ * mapper_agent_init(). May return -ENOMEM. */
 int mapper_init(struct mapper *mapper, const struct mapper_config *config,
 	struct mapper_agent *agent, uint64_t counter, weft_time now);
 void mapper_fini(struct mapper *mapper);

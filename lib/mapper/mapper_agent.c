@@ -61,7 +61,7 @@ static uint32_t senders_max(const struct mapper_agent *agent)
 	return agent->config.senders_max > 0 ? agent->config.senders_max : MAPPER_AGENT_SENDERS;
 }
 
-/* The sender that is forgotten first; sender_count: none may be. */
+/* The sender to forget first, or sender_count if none may be forgotten. */
 static unsigned find_min(const struct mapper_agent *agent, weft_time now)
 {
 	unsigned min = agent->sender_count;
@@ -115,7 +115,7 @@ static bool make_room(struct mapper_agent *agent, weft_time now)
 	return true;
 }
 
-/* NULL if there is no room. Only authenticated messages get here. */
+/* Returns NULL if there is no room. Only authenticated messages get here. */
 static struct mapper_agent_sender *find_sender(
 	struct mapper_agent *agent, uint64_t sender, weft_time now)
 {
@@ -262,8 +262,8 @@ static void fill_status(const struct mapper_agent *agent, uint32_t epoch, uint16
 	};
 }
 
-/* Parts of the epoch in use and of earlier epochs are late. But without a key the epoch in use may
- * be forged, so it blocks lower ones only for a lease after its commit. */
+/* Parts of the epoch in use and of earlier epochs are late. However, without a key the epoch in use
+ * may be forged, so it blocks lower ones only for a lease after its commit. */
 static bool is_over(
 	const struct mapper_agent *agent, const struct mapper_table *part, weft_time now)
 {
@@ -276,8 +276,8 @@ static bool is_over(
 /* A part must continue the previous one; duplicates and early parts are only answered. */
 static void stage_part(struct mapper_agent *agent, const struct mapper_table *part, weft_time now)
 {
-	/* Parts of an epoch before the staged one are late. But an image that receives no parts for
-	 * a lease may belong to a forged epoch, and then blocks no other image. */
+	/* Parts of an epoch before the staged one are late. However, an image that receives no
+	 * parts for a lease may belong to a forged epoch, and then blocks no other image. */
 	if (is_over(agent, part, now) || (part->epoch < agent->staged_epoch &&
 						 now - agent->staged_at <= agent->config.lease_ps))
 		return;
@@ -474,8 +474,8 @@ static void choose_report(struct mapper_agent *agent, weft_time now)
 	if (agent->reporting) {
 		if ((agent->linked >> agent->report_port & 1) == (uint64_t)agent->report_up)
 			return;
-		/* The report is obsolete and is not repeated. But it may have arrived, so another
-		 * one reports that the link is back in its former state. */
+		/* The report is obsolete and is not repeated. It may have arrived, however, so
+		 * another one reports that the link is back in its former state. */
 		record_told(agent);
 	}
 	changed = agent->linked ^ agent->told;

@@ -43,7 +43,8 @@ struct mapper_agent_config {
 	const struct fabric_key *key; /* NULL: none; outlives the agent */
 	bool candidate;               /* a mapper runs in this device */
 	uint16_t priority;            /* that mapper's priority */
-	weft_time lease_ps; /* a mapper that is silent for longer is dropped if a lower one asks */
+	/* A mapper that is silent for longer is dropped when a lower one asks. */
+	weft_time lease_ps;
 	/* A paused device resumes on its own after this time without a mapper, which is longer than
 	 * any standby waits (mapper_patience_ps()); 0: never. */
 	weft_time pause_ps;
@@ -52,7 +53,7 @@ struct mapper_agent_config {
 	uint32_t senders_max; /* more than the possible mappers; 0: MAPPER_AGENT_SENDERS */
 };
 
-/* Actions that a received frame requires of the owner, in this order; a set. */
+/* The set of actions that a received frame requires of the owner, in this order. */
 #define MAPPER_AGENT_PAUSE  0x01 /* stop injecting */
 #define MAPPER_AGENT_PURGE  0x02 /* discard stored packets */
 #define MAPPER_AGENT_COMMIT 0x04 /* use agent->image from now on */
@@ -138,7 +139,7 @@ uint8_t mapper_agent_age(const struct mapper_agent *agent, weft_time now);
 void mapper_agent_lead(struct mapper_agent *agent, uint32_t session, weft_time now);
 void mapper_agent_stand_by(struct mapper_agent *agent);
 
-/* True if mapper a is greater than mapper b. */
+/* True if mapper a ranks above mapper b. */
 static inline bool mapper_greater(uint16_t priority_a, uint64_t a, uint16_t priority_b, uint64_t b)
 {
 	return priority_a != priority_b ? priority_a > priority_b : a > b;

@@ -84,7 +84,7 @@ static int ask_for_root(struct mapper *mapper)
 	}
 }
 
-/* The root of trees stays the same switch while that is present. */
+/* The root of trees stays the same while that switch is present. */
 static int choose_root(struct mapper *mapper)
 {
 	const struct mapper_config *config = &mapper->config;
@@ -366,7 +366,7 @@ static void refresh_ways(struct mapper *mapper, bool all_are_asked)
 	}
 }
 
-/* All present devices use this generation's tables already. */
+/* All present devices already use this generation's tables. */
 static void adopt(struct mapper *mapper, weft_time now)
 {
 	mapper->counters.unchanged++;

@@ -13,8 +13,8 @@
 
 /* Computes the routes of the current map and starts to distribute changes, or to read the installed
  * tables first if they are unknown (mapper->reads). Without routes (mapper->fault) it starts a
- * distribution without tables if a device is paused, to end the pause. True if a distribution
- * started. */
+ * distribution without tables if a device is paused, to end the pause. Returns true if a
+ * distribution started. */
 bool mapper_plan(struct mapper *mapper, weft_time now);
 /* All images were read or given up: plans again with the result. */
 void mapper_plan_found(struct mapper *mapper, weft_time now);
@@ -24,14 +24,14 @@ void mapper_plan_done(struct mapper *mapper, weft_time now);
 void mapper_plan_forget(struct mapper *mapper);
 
 /* Builds a generation from the images of another mapper that were read; devices that were not asked
- * contribute nothing. It has no cables: check it together with 'next', which has them. -EINVAL: the
- * two cannot be compared, because an image does not match its digest or is invalid, a device had
- * another number, or its VC rule differs from that of 'next'. -ENOMEM. */
+ * contribute nothing. It has no cables: check it together with 'next', which has them. Fails with
+ * -EINVAL: the two cannot be compared, because an image does not match its digest or is invalid, a
+ * device had another number, or its VC rule differs from that of 'next'. May return -ENOMEM. */
 int installed_tables_make(struct mapper_generation *found, const struct image_reading *reading,
 	const struct mapper_generation *next);
 
-/* The next acknowledgement of a report, if one is due. True: it is in 'frame'. */
+/* Fills 'frame' with the next acknowledgement of a report and returns true, if one is due. */
 bool mapper_poll_acknowledgements(struct mapper *mapper, struct mapper_frame *frame);
-/* The next heartbeat of this interval: to all devices with a rank, and to some of the others in
- * rotation. True: it is in 'frame'. */
+/* Fills 'frame' with the next heartbeat of this interval and returns true, if there is one. All
+ * devices with a rank get heartbeats, the others in rotation. */
 bool mapper_poll_heartbeats(struct mapper *mapper, weft_time now, struct mapper_frame *frame);

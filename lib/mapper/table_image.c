@@ -51,7 +51,8 @@ static const uint8_t *parts_of(const struct table_image_source *source, uint32_t
 	return source->set == NULL ? NULL : route_set_parts(source->set, host);
 }
 
-/* Writes the routes to one destination, or only counts if 'at' is NULL. Returns the length. */
+/* Writes the routes to one destination, or only measures them if 'at' is NULL. Returns the
+ * length. */
 static uint32_t put_routes(
 	uint8_t *at, const struct table_image_source *source, uint32_t host, uint32_t destination)
 {

@@ -34,10 +34,10 @@ struct table_image_source {
 };
 
 /* Image of host 'host': the routes of the set; a destination without any is marked by table if the
- * table reaches it from the host's switch. -ENOMEM. */
+ * table reaches it from the host's switch. May return -ENOMEM. */
 int table_image_of_host(
 	struct table_image *image, const struct table_image_source *source, uint32_t host);
-/* Image of switch 'at'. The VC rule is the table's or the set's. -ENOMEM. */
+/* Image of switch 'at'. The VC rule is the table's or the set's. May return -ENOMEM. */
 int table_image_of_switch(
 	struct table_image *image, const struct table_image_source *source, uint32_t at);
 
@@ -63,11 +63,11 @@ struct table_image_route {
 typedef void (*table_image_route_fn)(void *context, const struct table_image_route *route);
 void table_image_each_route(const uint8_t *bytes, table_image_route_fn each, void *context);
 
-/* Number of queues of the scheme, 0 without one. The VC of service level n is n if n is below this
- * number, else 0. */
+/* Number of queues of the scheme, 0 without one. Service level n uses VC n if n is below this
+ * number, else VC 0. */
 uint8_t table_image_queues(const uint8_t *bytes);
-/* The queuing scheme of a host's image, from which it chooses service levels; NULL without one.
- * -ENOMEM. The caller owns it, queuing_destroy(). */
+/* The queuing scheme of a host's image, from which it chooses service levels; NULL without one. May
+ * return -ENOMEM. The caller owns it, queuing_destroy(). */
 int table_image_queuing(const uint8_t *bytes, struct queuing **queuing);
 
 /* A switch's tables. 'primary' points into the image. */
@@ -110,5 +110,5 @@ uint32_t image_queuing_put(uint8_t *at, const struct queuing *queuing);
 uint32_t image_queuing_check(const uint8_t *at, uint32_t left, uint32_t hosts, unsigned queues);
 /* The bytes of a checked scheme. */
 uint32_t image_queuing_length(const uint8_t *at);
-/* Reads a checked scheme. NULL with errno ENOMEM. */
+/* Reads a checked scheme. Returns NULL with errno ENOMEM if out of memory. */
 struct queuing *image_queuing_read(const uint8_t *at, uint32_t hosts, unsigned queues);

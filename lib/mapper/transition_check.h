@@ -26,7 +26,7 @@ struct live_generation {
 	const struct route_table *table;
 };
 
-/* 0 with the answer in '*live' and, if false, the reason in 'reason' (may be NULL): a cycle, a port
- * whose cable now leads elsewhere, other VC rules. -ENOMEM. */
+/* Returns 0 with the answer in '*live' and, if that is false, the reason in 'reason' (may be NULL):
+ * a cycle, a port whose cable now leads elsewhere, different VC rules. May return -ENOMEM. */
 int transition_check(const struct live_generation *generations, unsigned count, bool *live,
 	struct error *reason);

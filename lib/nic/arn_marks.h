@@ -34,8 +34,8 @@ struct arn_marks {
 
 void arn_marks_init(struct arn_marks *marks, weft_time ttl_ps);
 
-/* Creates the marks of an interface; the caller frees them with free(). NULL and 0 if 'ttl_ps' is
- * 0, when no mark would ever be valid; -ENOMEM. */
+/* Creates the marks of an interface; the caller frees them with free(). '*marks' is NULL if
+ * 'ttl_ps' is 0, because no mark would ever be valid. -ENOMEM. */
 int arn_marks_create(struct arn_marks **marks, weft_time ttl_ps);
 
 /* An ARN arrived; 'vc' is the VC of the queuing scheme. */

@@ -25,7 +25,7 @@ struct deadline_queue {
 	uint16_t head, tail;
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int deadline_queue_init(struct deadline_queue *queue, unsigned ids, weft_time delay_ps);
 void deadline_queue_fini(struct deadline_queue *queue);
 
@@ -66,7 +66,7 @@ static inline void deadline_queue_arm(struct deadline_queue *queue, uint16_t id,
 	queue->tail = id;
 }
 
-/* Takes an expired timer; DEADLINE_NONE if none. */
+/* Takes an expired timer; returns DEADLINE_NONE if there is none. */
 static inline uint16_t deadline_queue_expired(struct deadline_queue *queue, weft_time now)
 {
 	uint16_t id = queue->head;

@@ -9,8 +9,8 @@
 
 void flow_rx_init(struct nic *nic);
 
-/* A data frame for this host; 'defect' is the reason why its payload is unusable, NIC_COUNTER_COUNT
- * if it is good. */
+/* A data frame for this host; 'defect' tells why its payload is unusable; NIC_COUNTER_COUNT if it
+ * is good. */
 void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *frame,
 	enum nic_counter defect, weft_time now);
 
@@ -18,7 +18,7 @@ void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *fr
  * or on offer is counted and ignored. */
 void flow_rx_on_ask(struct nic *nic, uint16_t peer, const struct control_flow *ask);
 
-/* Sends delayed acknowledgements, and requests for gaps that lasted too long. */
+/* Sends delayed acknowledgements, and requests to fill gaps that lasted too long. */
 void flow_rx_poll(struct nic *nic, weft_time now);
 
 /* Returns the acknowledgement that is due to the peer and is now being sent. */
@@ -71,8 +71,8 @@ void flow_tx_asked(struct nic *nic, uint16_t peer, weft_time now);
 /* Retry timers. */
 void flow_tx_poll(struct nic *nic, weft_time now);
 
-/* The interface has new routes: the peer's messages use them, or wait if there is none. 'same': the
- * routes to this peer are unchanged. */
+/* The interface has new routes: the peer's messages use them, or wait if it has no route. 'same':
+ * the routes to this peer are unchanged. */
 void flow_tx_reroute(struct nic *nic, uint16_t peer, bool same, weft_time now);
 
 /* Transmission resumed after 'held_ps' without own frames: that time does not count. */

@@ -11,10 +11,10 @@
  *     sender -> receiver   data of that flow
  *
  * A frame of a flow that the receiver does not know is also answered with an offer: a sender whose
- * receiver has restarted begins anew as soon as one of its frames arrives there. All other senders
- * ignore such an offer, because it repeats nothing that they have in flight. A frame that names a
- * flow in use or on offer is never answered with an offer: the flow's sender would begin anew and
- * resend everything that has arrived.
+ * receiver has restarted starts a new flow as soon as one of its frames arrives there. All other
+ * senders ignore such an offer, because it repeats nothing that they have in flight. A frame that
+ * names a flow in use or on offer is never answered with an offer: the flow's sender would start
+ * over and resend everything that has arrived.
  *
  * An offer costs the receiver no memory: message and sequence number follow from the flow's name by
  * a keyed hash (SipHash), and are computed again when a frame of an unknown flow arrives. They

@@ -41,8 +41,8 @@ static void ack_soon(struct nic *nic, uint16_t peer, weft_time now)
 		deadline_queue_arm(&nic->ack_delay, peer, now);
 }
 
-/* A frame before a received one is missing. With several paths it counts as lost only after some
- * time. */
+/* A frame before a received one is missing. If there are several paths, it counts as lost only
+ * after some time. */
 static void notice_gap(struct nic *nic, uint16_t peer, weft_time now)
 {
 	if (!deadline_queue_armed(&nic->gap, peer))
@@ -318,8 +318,8 @@ static void receive_defective(
 	discard(nic, packet, reason);
 }
 
-/* NIC_COUNTER_COUNT if the frame is of the flow in use, now or from it on; else the reason to
- * discard it. */
+/* Returns NIC_COUNTER_COUNT if the frame belongs to the flow in use, or starts it; otherwise the
+ * reason to discard it. */
 static enum nic_counter check_flow(
 	struct nic *nic, const struct weft_packet *packet, const uint8_t *frame)
 {

@@ -29,7 +29,7 @@ static void set_phase(struct flow_tx *tx, enum flow_phase phase)
 		tx->open = FLOW_FLIGHT;
 }
 
-/* Nothing of the flow could leave before the input that is being handled. */
+/* No frame of the flow could have left before the input that is being handled. */
 static void wait_for_this(const struct nic *nic, struct flow_tx *tx)
 {
 	if (tx->since < nic->due_ps)
@@ -98,7 +98,7 @@ static void record_injected(struct nic *nic, struct message *message)
 	message->injected = true;
 }
 
-/* The receiver is asked where the flow starts, unless it has started. */
+/* Asks the receiver where the flow starts, unless it has started. */
 static void ask(struct nic *nic, uint16_t peer)
 {
 	if (nic->tx[peer].phase == FLOW_ASKING)
@@ -198,7 +198,7 @@ static void sent_fresh(struct nic *nic, struct flow_tx *tx, struct message *mess
 	tx->high++;
 }
 
-/* Frames that were never sent follow the last repeated frame. */
+/* Frames that were never sent follow the last retransmission. */
 static void end_repetition(struct flow_tx *tx)
 {
 	if (sequence_before(tx->send, tx->repeat_end) && sequence_before(tx->send, tx->high))
@@ -518,7 +518,7 @@ static void reroute_message(struct nic *nic, struct message *message, bool same,
 		return;
 	}
 	choose_route(nic, message, now);
-	/* Measurements of its frames would mix several routes. */
+	/* Measurements of its frames would combine several routes. */
 	if (message->started)
 		message->alternatives = 0;
 }

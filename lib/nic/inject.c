@@ -136,7 +136,8 @@ static unsigned plan_due(
 	}
 }
 
-/* False for an ask whose offer arrived meanwhile: the ask would name the flow that has started. */
+/* Returns false for an ask whose offer arrived in the meantime: it would name the flow that has
+ * started. */
 static bool flow_is_due(const struct nic *nic, uint16_t peer, enum flow_due kind)
 {
 	return kind != FLOW_DUE_ASK || nic->tx[peer].phase == FLOW_ASKING;
@@ -374,7 +375,7 @@ static bool inject_own(struct nic *nic, weft_time now, struct weft_packet *packe
 	       inject_class(nic, READY_RETRY, now, packet) || inject_due(nic, now, packet);
 }
 
-/* The VC of the frame in transit that can leave now; FRAME_VCS_MAX: none. */
+/* The VC of the frame in transit that can leave now, or FRAME_VCS_MAX. */
 static unsigned ready_transit(struct nic *nic, weft_time now)
 {
 	uint32_t blocked = 0;
@@ -406,7 +407,7 @@ static struct weft_packet *pass_control(struct nic *nic, weft_time now)
 	return passing;
 }
 
-/* For times when no own frame may leave: sends only the link's frames and those in transit. */
+/* Used while no own frame may leave: sends only the link's frames and those in transit. */
 static struct weft_packet *inject_held(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
 	struct weft_packet *passing;

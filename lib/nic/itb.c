@@ -43,8 +43,8 @@ static bool is_of(const struct itb_message *message, const struct weft_packet *p
 	       message->destination == packet->destination && message->message == packet->message;
 }
 
-/* Adds a frame to its message, which starts here if it is unknown. False: all earlier frames were
- * sent on long ago. */
+/* Adds a frame to its message, which starts here if it is unknown. Returns false if all earlier
+ * frames were forwarded long ago. */
 static bool join_message(struct itb *itb, const struct weft_packet *packet, weft_time now)
 {
 	struct itb_message *message = place_of(itb, packet);

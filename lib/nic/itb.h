@@ -13,7 +13,7 @@
  * credits, precede data. The caller discards frames that the pool cannot hold.
  *
  * End mark: if the sender pauses for longer than 'pause_ps' within a message after all its received
- * frames have been sent on, re-injection has overtaken reception. Then the last frame of the
+ * frames have been forwarded, re-injection has overtaken reception. Then the last frame of the
  * message leaves without FRAME_F_END_MARK, and the destination refuses it and requests it again.
  * Otherwise the last frame gets the mark, unless an earlier host withheld it.
  *
@@ -57,7 +57,7 @@ struct itb_message {
 	uint32_t message;
 	uint32_t held; /* frames it holds */
 	bool open, overtaken;
-	weft_time sent_at; /* when its last frame was sent on */
+	weft_time sent_at; /* when its last frame was forwarded */
 };
 
 struct itb {
@@ -75,10 +75,10 @@ struct itb {
 	uint64_t control_sent; /* control frames that were sent on */
 	uint64_t messages;     /* last frames absorbed */
 	uint64_t overtaken;    /* last frames without an end mark from here */
-	uint64_t delay_ps;     /* sum over the frames sent on: from reception to re-injection */
+	uint64_t delay_ps;     /* sum over the forwarded frames: from reception to re-injection */
 };
 
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 struct itb *itb_create(const struct itb_config *config);
 /* The caller frees held packets first: itb_drain(). NULL is allowed. */
 void itb_destroy(struct itb *itb);
@@ -90,7 +90,8 @@ static inline bool itb_is_marked(const struct weft_packet *packet)
 	       packet->route[packet->cursor] == ROUTE_TYPE_ITB;
 }
 
-/* True if a marked frame can be sent on: a port follows. Otherwise it is a routing error. */
+/* True if a marked frame can be forwarded because a port follows; otherwise it is a routing
+ * error. */
 static inline bool itb_is_route(const struct weft_packet *packet)
 {
 	return packet->cursor + 1 < packet->route_length &&
@@ -107,12 +108,12 @@ static inline bool itb_was_overtaken(const struct weft_packet *packet)
 }
 
 /* Takes a completely received frame for which itb_is_route() is true and whose header was received
- * at 'header_ps'; it leaves in 'vc'. False: no room, which is counted; the caller keeps the
- * packet. */
+ * at 'header_ps'; it leaves in 'vc'. Returns false if there is no room, which is counted; the
+ * caller keeps the packet. */
 bool itb_absorb(struct itb *itb, struct weft_packet *packet, uint8_t vc, weft_time header_ps,
 	weft_time now);
 
-/* Removes the next control frame; NULL: none. */
+/* Removes the next control frame, or NULL. */
 struct weft_packet *itb_next_control(struct itb *itb, weft_time now);
 
 /* The VC of the next data frame that has credits in 'tx'; FRAME_VCS_MAX: none. '*blocked' (may be
@@ -123,11 +124,11 @@ unsigned itb_ready(
 /* Removes the head of that VC. The caller takes its credits. */
 struct weft_packet *itb_next_data(struct itb *itb, unsigned vc, weft_time now);
 
-/* When the next unready frame becomes ready; WEFT_TIME_NEVER: none. */
+/* When the next unready frame becomes ready, or WEFT_TIME_NEVER. */
 weft_time itb_due(const struct itb *itb, weft_time now);
 
 /* Empties the buffer: returns the held packets as a chain by 'next'. */
 struct weft_packet *itb_drain(struct itb *itb);
 
-/* Checks invariants. NULL, or a description of the violation. */
+/* Checks invariants. Returns NULL, or a description of the violation. */
 const char *itb_check(const struct itb *itb);

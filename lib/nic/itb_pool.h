@@ -27,7 +27,7 @@ static inline uint64_t itb_pool_free(const struct itb_pool *pool)
 }
 
 /* Takes a whole message when its header has arrived: it must fit completely before absorption
- * starts. False: it does not fit; counted. */
+ * starts. Returns false if it does not fit; counted. */
 static inline bool itb_pool_take(struct itb_pool *pool, uint64_t bytes)
 {
 	if (bytes > itb_pool_free(pool)) {
@@ -72,7 +72,7 @@ static inline unsigned itb_share_period(uint32_t own_waiting)
 	return own_waiting <= 100 ? 2 : 1;
 }
 
-/* Both kinds have something to send: true if an own one is next. */
+/* Both kinds have something to send: returns true if an own one is next. */
 static inline bool itb_share_is_own(const struct itb_share *turn, uint32_t own_waiting)
 {
 	return turn->in_transit >= itb_share_period(own_waiting);

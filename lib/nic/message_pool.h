@@ -56,7 +56,7 @@ struct message_pool {
 	uint32_t payloads_used;
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int message_pool_init(
 	struct message_pool *pool, uint32_t messages, uint32_t payloads, uint32_t payload_bytes);
 void message_pool_fini(struct message_pool *pool);

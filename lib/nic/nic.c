@@ -103,8 +103,8 @@ static void init_queues(struct nic *nic)
 	vc_share_init(&nic->payload_share, nic->config.payloads, nic->config.link.vcs);
 }
 
-/* hold_begin: from now on no own frame leaves for this reason, and no timer runs. hold_end: if it
- * was the last reason, transmission resumes as if no time had passed for the timers. */
+/* hold_begin adds a reason why no own frame leaves and no timer runs. hold_end removes it; after
+ * the last one, transmission resumes as if no time had passed for the timers. */
 static void hold_begin(struct nic *nic, unsigned reason, weft_time now)
 {
 	if (nic->held == 0) {
@@ -237,7 +237,8 @@ bool nic_is_silent(const struct nic *nic, uint16_t destination)
 	return nic->tx[destination].silent;
 }
 
-/* Takes a record for the message from the shares of its VC and its peer. MESSAGE_NONE: no room. */
+/* Takes a record for the message from the shares of its VC and its peer. Returns MESSAGE_NONE if
+ * there is no room. */
 static uint32_t get_message(struct nic *nic, const struct nic_message *from, unsigned vc)
 {
 	struct flow_tx *tx = &nic->tx[from->destination];
@@ -468,7 +469,7 @@ bool nic_has_routes(const struct nic *nic)
 
 _Static_assert(NIC_ROUTES_MAX == ROUTE_CHOICE_ROUTES_MAX, "sets have rows of the same length");
 
-/* False: the choice has no room for that many alternatives. */
+/* Returns false if the choice has no room for that many alternatives. */
 static bool fits(const struct nic *nic, const struct nic_routes *routes)
 {
 	if (routes == NULL || routes->hosts != nic->config.hosts)

@@ -57,7 +57,8 @@
 
 struct nic;
 
-/* The part of a message in one frame, in order. The payload is valid during the call. */
+/* The part of a message in one frame; parts are delivered in order. The payload is valid during the
+ * call. */
 struct nic_delivery {
 	uint16_t source;
 	uint8_t sl, flags;
@@ -107,7 +108,7 @@ struct nic_config {
 	uint32_t payloads;        /* how many of those may have a payload of their own; may be 0 */
 	uint32_t payload_bytes;   /* largest payload of a message */
 	uint32_t window_frames;   /* in flight per peer, a power of two up to 4096 */
-	uint16_t reorder_windows; /* peers with frames out of order at a time */
+	uint16_t reorder_windows; /* peers that may have frames out of order at a time */
 	uint32_t reorder_frames;  /* held in total until earlier frames arrive */
 	uint32_t ack_frames;      /* acknowledge after this many frames, */
 	weft_time ack_delay_ps;   /* or after this time */
@@ -136,10 +137,10 @@ struct nic_config {
 	struct nic_host above;
 };
 
-/* Sets usable values for everything except routes, link.device, link.session and secret. */
+/* Sets defaults for everything except routes, link.device, link.session and secret. */
 void nic_config_default(struct nic_config *config, uint16_t host, uint16_t hosts);
 
-/* NULL with errno EINVAL (a number out of range) or ENOMEM. */
+/* Returns NULL with errno EINVAL (a number out of range) or ENOMEM. */
 struct nic *nic_create(const struct nic_config *config, weft_time now);
 /* The driver frees held packets first: nic_drain(). */
 void nic_destroy(struct nic *nic);
@@ -156,20 +157,21 @@ struct nic_message {
 	uint64_t cookie; /* returned in nic_outcome */
 };
 
-/* Queues a message. -EAGAIN: no room now. -EHOSTDOWN: no room now, because the destination used up
- * its share and acknowledged nothing through two timeouts. -ENETUNREACH: no route. -EINVAL: SL, or
- * a synthetic message that is too short. -EMSGSIZE: payload longer than payload_bytes. */
+/* Queues a message. Returns 0, or -EAGAIN: no room now; -EHOSTDOWN: no room now, because the
+ * destination used up its share and acknowledged nothing through two timeouts; -ENETUNREACH: no
+ * route; -EINVAL: invalid SL, or a synthetic message that is too short; -EMSGSIZE: payload longer
+ * than payload_bytes. */
 int nic_send(struct nic *nic, const struct nic_message *message, weft_time now);
 
-/* Timers and the link protocol; once per loop, before nic_inject(). True: the link went down just
- * now, so frames that the driver still has cannot be received. */
+/* Timers and the link protocol; once per loop, before nic_inject(). Returns true if the link went
+ * down just now, so frames that the driver still has cannot be received. */
 bool nic_poll(struct nic *nic, weft_time now);
 
-/* The next frame to send, its credits taken; NULL: nothing can be sent now. The result is either
- * 'packet' (NULL: the caller has no memory for one) with the description of a frame to build, or a
- * packet in transit that nic_receive() kept: it belongs to the caller again, and its frame is sent
- * as is except for the described mutable bytes (frame_update_mutable()). Frames must be sent in
- * this order.
+/* Returns the next frame to send and takes its credits, or NULL if nothing can be sent now. The
+ * result is either 'packet' (NULL: the caller has no memory for one) with the description of a
+ * frame to build, or a packet in transit that nic_receive() kept: it belongs to the caller again,
+ * and its frame is sent as is except for the described mutable bytes (frame_update_mutable()).
+ * Frames must be sent in this order.
  *
  * packet->arrived_ps is when an ideal interface could have sent the frame, as far as its credits
  * allowed it. For a packet in transit: when it was ready to continue. For data: the generation of
@@ -180,7 +182,7 @@ struct weft_packet *nic_inject(struct nic *nic, weft_time now, struct weft_packe
 /* Writes the frame that nic_inject() has just described in 'packet', packet->bytes in total; a
  * FRAME_CLOCK gives 'now' as its departure time, which must not be later than the departure.
  * 'frame' has room for mtu_bytes + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX, plus FRAME_LATENCY_BYTES
- * with a kind of control that measures latencies. */
+ * if its congestion control measures latencies. */
 void nic_frame_build(
 	struct nic *nic, const struct weft_packet *packet, uint8_t *frame, weft_time now);
 
@@ -199,12 +201,12 @@ struct weft_packet *nic_receive(
  * frames keep theirs; everything that leaves from now on, including the rest of a message and
  * retransmissions, uses the new ones. The receiver restores the order. Messages to a host without a
  * route wait until it has one again or they fail after give_up_ps; new ones are refused. The choice
- * forgets what it learnt of changed routes; the routes' sets replace selection.sets. -EINVAL: for
- * fewer hosts, or more alternatives than selection.routes. */
+ * forgets what it learnt of changed routes; the routes' sets replace selection.sets. Fails with
+ * -EINVAL: for fewer hosts, or more alternatives than selection.routes. */
 int nic_set_routes(struct nic *nic, const struct nic_routes *routes, weft_time now);
 
 /* Messages queued from now on get their service level from another scheme, or keep their own
- * (NULL). -EINVAL: for fewer hosts, or sl_to_vc does not map its queues one to one. */
+ * (NULL). Fails with -EINVAL: for fewer hosts, or sl_to_vc does not map its queues one to one. */
 int nic_set_queuing(struct nic *nic, const struct queuing *queuing);
 
 /* While paused only the link's own frames and frames in transit leave: no new frame, retransmission
@@ -249,13 +251,13 @@ struct link_end *nic_link(struct nic *nic);
 
 /* All hosts except 'same' [hosts] are on other machines, whose clocks differ. The interface
  * measures their offsets (peer_clocks.h). 'clock' is the number of this machine's clock, not 0.
- * Call this once, before the first frame. -ENOMEM. */
+ * Call this once, before the first frame. May return -ENOMEM. */
 int nic_set_clocks(struct nic *nic, const bool *same, uint32_t clock);
 /* The interface's estimate of the host's clock; NULL: the host has this machine's clock. */
 const struct clock_offset *nic_clock_of(const struct nic *nic, uint16_t host);
 
-/* Checks invariants, for tests and debug builds; visits all peers. NULL, or a description of the
- * violation. */
+/* Checks invariants, for tests and debug builds; visits all peers. Returns NULL, or a description
+ * of the violation. */
 const char *nic_check(const struct nic *nic);
 
 /* Messages whose payload stays with the host until a frame leaves. The interface asks for the bytes

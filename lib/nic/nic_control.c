@@ -176,7 +176,7 @@ void nic_control_sent(struct nic *nic, const struct message *message, uint32_t s
 
 /* --- answers --- */
 
-/* Reads the frame's fields. False: its extension is wrong. */
+/* Reads the frame's fields. Returns false if its extension is invalid. */
 static bool read_frame(const struct weft_packet *packet, const uint8_t *frame, struct cn *cn)
 {
 	struct latency_extension extension;
@@ -227,7 +227,7 @@ const struct nic_cn_generator *nic_control_next(struct nic *nic)
 	return answer;
 }
 
-/* NIC_CNS_RECEIVED if the answer is to a frame that is outstanding; its path is filled in. */
+/* Returns NIC_CNS_RECEIVED, and fills in the path, if the answer is to an outstanding frame. */
 static enum nic_counter judge(struct nic *nic, uint16_t peer, struct cn *cn)
 {
 	const struct flow_tx *tx = &nic->tx[peer];

@@ -47,7 +47,8 @@ struct nic_control {
 	bool measures, spreads, throttles;
 };
 
-/* Creates the state for nic->config.control, if that is not SOURCE_CONTROL_NONE. 0 or -ENOMEM. */
+/* Creates the state for nic->config.control, if that is not SOURCE_CONTROL_NONE. Returns 0 or
+ * -ENOMEM. */
 int nic_control_create(struct nic *nic);
 void nic_control_destroy(struct nic *nic);
 
@@ -71,7 +72,7 @@ void nic_control_rerouted(struct nic *nic, uint16_t peer);
 
 /* The peer's next frame must wait: the peer becomes ready again when the frame may leave. */
 bool nic_control_pauses(struct nic *nic, uint16_t peer, weft_time now);
-/* When the pause before the peer's next frame ended; 0: there was none. */
+/* When the pause before the peer's next frame ended, or 0 if there was none. */
 weft_time nic_control_ready_ps(const struct nic *nic, uint16_t peer);
 /* Ends pauses. */
 void nic_control_poll(struct nic *nic, weft_time now);
@@ -82,7 +83,7 @@ void nic_control_sent(struct nic *nic, const struct message *message, uint32_t s
 
 /* A data frame of the flow in use arrived completely: queues its answer, if it has one. */
 void nic_control_answer(struct nic *nic, const struct weft_packet *packet, const uint8_t *frame);
-/* The next answer to send; NULL: none. Valid until the next call of this module. */
+/* The next answer to send, or NULL. Valid until the next call of this module. */
 const struct nic_cn_generator *nic_control_next(struct nic *nic);
 
 /* Handles a cn frame of a valid source whose payload is undamaged. */

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The counters of an interface. Enum and names come from one list, so they cannot drift; telemetry,
- * 'weft lab status' and the results use these names.
+/* The counters of an interface. The enum and the names come from one list, so they cannot diverge;
+ * telemetry, 'weft lab status' and the results use these names.
  *
  * Accounting, asserted by nic_check():
  *     messages_queued = messages_acked + messages_failed + currently held

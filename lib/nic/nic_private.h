@@ -4,9 +4,9 @@
 
 /* Internals of the interface; only lib/nic includes this.
  *
- * Each peer has two small records, in arrays made at creation: 184 bytes for sending, 48 for
- * receiving, and nodes of timers and queues. Frames in flight have no records: they follow from the
- * messages and three sequence numbers. */
+ * Each peer has two small records, in arrays allocated at creation: 184 bytes for sending, 48 for
+ * receiving, plus nodes of timers and queues. Frames in flight have no records; they are derived
+ * from the messages and three sequence numbers. */
 
 #include <stdint.h>
 
@@ -82,8 +82,8 @@ enum flow_due {
  * is below 'high' it repeats frames, up to 'repeat_end', then continues at 'high'. */
 struct flow_tx {
 	struct message_queue messages;
-	uint32_t cursor; /* the message that holds frame 'send'; MESSAGE_NONE: all sent */
-	uint32_t fresh;  /* the message that holds frame 'high'; MESSAGE_NONE likewise */
+	uint32_t cursor; /* the message that contains frame 'send'; MESSAGE_NONE: all sent */
+	uint32_t fresh;  /* the message that contains frame 'high'; MESSAGE_NONE: none */
 	uint32_t acked, send, high, next;
 	uint32_t repeat_end;
 	uint32_t recover;                  /* after a timeout: end of what was sent before it */
@@ -91,9 +91,10 @@ struct flow_tx {
 	uint32_t peer_session;             /* session of the receiver that made the offer */
 	uint32_t asks;                     /* names used to ask */
 	uint32_t rtt_ns, rtt_deviation_ns; /* smoothed; 0: unknown */
-	uint32_t held, held_payloads;      /* its messages in the pool, including those in a FIFO */
-	uint16_t flow;                     /* names this flow in each of its frames */
-	uint16_t number;                   /* number of the next message */
+	/* Number of its messages in the pool, including those in a FIFO. */
+	uint32_t held, held_payloads;
+	uint16_t flow;             /* names this flow in each of its frames */
+	uint16_t number;           /* number of the next message */
 	uint16_t repeat;           /* after a timeout: frames to repeat next time; 0: no timeout */
 	uint16_t wait;             /* retry intervals left until the next timeout */
 	uint16_t window;           /* frames that may be in flight in an open flow; 0: no route */
@@ -246,12 +247,12 @@ const uint8_t *nic_choose_route(
  * flow may then overtake each other; the receiver restores the order, as with several paths.
  * Without marks each function is one comparison. */
 
-/* An ARN arrived. False: it was ignored. */
+/* An ARN arrived. Returns false if it was ignored. */
 bool nic_afi_on_arn(struct nic *nic, const struct control_arn *arn, weft_time now);
 
 /* True if the message at the head of the FIFO 'vc' may join its peer's queue; the VC of a marked
- * message is changed. False: it is marked and the AFC has no room for it. It then blocks the FIFO,
- * because on its own VC it would feed the congestion tree that it must avoid. */
+ * message is changed. Returns false if it is marked and the AFC has no room for it. It then blocks
+ * the FIFO, because on its own VC it would feed the congestion tree that it must avoid. */
 bool nic_afi_admit(struct nic *nic, struct message *message, weft_time now);
 
 /* True if 'message', whose frame is next, was marked after its admission: its VC was changed. */

@@ -32,23 +32,24 @@ struct nic_routes {
 	uint8_t *sets;
 };
 
-/* Nothing reachable. NULL with errno ENOMEM. */
+/* Nothing reachable. Returns NULL with errno ENOMEM if out of memory. */
 struct nic_routes *nic_routes_create(uint16_t hosts);
 void nic_routes_destroy(struct nic_routes *routes);
 
-/* Appends an alternative; all alternatives of a destination must be added consecutively. -EINVAL:
- * no such destination, out of order, more than FRAME_ROUTE_MAX elements, an inner element that is
- * neither a port nor an in-transit mark, or a last one that is not ROUTE_TYPE_HOST. -ENOSPC: there
- * are NIC_ROUTES_MAX already. -ENOMEM. */
+/* Appends an alternative; all alternatives of a destination must be added consecutively. Fails with
+ * -EINVAL: no such destination, out of order, more than FRAME_ROUTE_MAX elements, an inner element
+ * that is neither a port nor an in-transit mark, or a last one that is not ROUTE_TYPE_HOST;
+ * -ENOSPC: there are NIC_ROUTES_MAX already. May return -ENOMEM. */
 int nic_routes_add(
 	struct nic_routes *routes, uint16_t destination, const uint8_t *elements, unsigned length);
 
-/* Assigns route 'which' of a destination to sets, as bits. -EINVAL: no such route. -ENOMEM. */
+/* Assigns route 'which' of a destination to sets, as bits. Fails with -EINVAL: no such route. May
+ * return -ENOMEM. */
 int nic_routes_in_sets(
 	struct nic_routes *routes, uint16_t destination, unsigned which, uint8_t sets);
 
-/* Records that switch tables route to the destination. -EINVAL: no such destination, or it has
- * source routes. */
+/* Records that switch tables route to the destination. Fails with -EINVAL: no such destination, or
+ * it has source routes. */
 int nic_routes_by_table(struct nic_routes *routes, uint16_t destination);
 
 static inline bool nic_routes_reaches(const struct nic_routes *routes, uint16_t destination)

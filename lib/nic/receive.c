@@ -119,7 +119,8 @@ static void receive_link_local(struct nic *nic, const struct weft_packet *packet
 		nic->up_ps = nic->due_ps;
 }
 
-/* NIC_COUNTER_COUNT if an end-to-end frame is for this host, else the reason to discard it. */
+/* Returns NIC_COUNTER_COUNT if an end-to-end frame is for this host, otherwise the reason to
+ * discard it. */
 static enum nic_counter check(const struct nic *nic, const struct weft_packet *packet)
 {
 	/* The cursor must be at the interface's element, unless there is no route; after the last
@@ -133,7 +134,8 @@ static enum nic_counter check(const struct nic *nic, const struct weft_packet *p
 	return NIC_COUNTER_COUNT;
 }
 
-/* Absorbs a frame in transit, for re-injection after its mark; or the reason to discard it. */
+/* Absorbs a frame in transit, for re-injection after its mark, or returns the reason to discard
+ * it. */
 static enum nic_counter absorb(struct nic *nic, struct weft_packet *packet, weft_time now)
 {
 	if (nic->itb == NULL || !itb_is_route(packet))
@@ -223,7 +225,7 @@ static enum nic_counter account_credits(struct nic *nic, const struct weft_packe
 	return granted ? NIC_COUNTER_COUNT : NIC_DISCARD_CREDIT_VIOLATION;
 }
 
-/* NIC_COUNTER_COUNT if the payload is good, else the reason to request it again. */
+/* Returns NIC_COUNTER_COUNT if the payload is good, otherwise the reason to request it again. */
 static enum nic_counter check_payload(const struct weft_packet *packet, const uint8_t *frame)
 {
 	if (!frame_payload_ok(frame))

@@ -32,11 +32,11 @@ struct resequencer {
 	struct arrays arrays;
 };
 
-/* 'frames' is a power of two. 0 or -ENOMEM. */
+/* 'frames' is a power of two. Returns 0 or -ENOMEM. */
 int resequencer_init(struct resequencer *resequencer, uint16_t windows, uint32_t frames);
 void resequencer_fini(struct resequencer *resequencer);
 
-/* An empty window; RESEQUENCER_NONE if all are in use. */
+/* Returns an empty window, or RESEQUENCER_NONE if all are in use. */
 uint16_t resequencer_open(struct resequencer *resequencer);
 /* The window is empty. */
 void resequencer_close(struct resequencer *resequencer, uint16_t window);
@@ -48,7 +48,7 @@ static inline struct held_frame *resequencer_at(
 				  (sequence & resequencer->mask)];
 }
 
-/* False if this number is already held. */
+/* Returns false if this number is already held. */
 static inline bool resequencer_hold(struct resequencer *resequencer, uint16_t window,
 	uint32_t sequence, struct weft_packet *packet, const uint8_t *frame, weft_time now)
 {

@@ -3,10 +3,10 @@
 #pragma once
 
 /* Shares of the VCs of an interface in one store of messages or payloads. Half of the store is
- * divided among the VCs, so that a stalled VC leaves the others theirs; the other half is first
- * come, first served, so that one VC alone can use most of it. A single VC has the whole store.
- * This is Weft's own design: the papers' interfaces have a queue per VC and do not specify its
- * memory.
+ * divided among the VCs, so that a stalled VC leaves the other VCs their shares; the other half is
+ * first come, first served, so that one VC alone can use most of the store. A single VC has the
+ * whole store. This is Weft's own design: the papers' interfaces have a queue per VC and do not
+ * specify its memory.
  *
  * Caller's memory; one thread. */
 

@@ -41,7 +41,7 @@ static void remove_fresh(const struct atomic_file *file)
 }
 
 /* A file without a name in the target's folder, so that no file is left behind, however the program
- * ends. -1 if the file system does not support such files or could not name them later
+ * ends. Returns -1 if the file system does not support such files or could not name them later
  * (link_fresh()). */
 static int open_nameless(const struct atomic_file *file)
 {

@@ -21,7 +21,7 @@ struct atomic_file {
 	bool nameless;         /* it has no name yet */
 };
 
-/* 0; -errno and error. The path must stay valid until close or discard. */
+/* Returns 0, or -errno with error set. The path must stay valid until close or discard. */
 int atomic_file_open(struct atomic_file *file, struct error *error);
 /* On failure nothing has changed. */
 int atomic_file_close(struct atomic_file *file, struct error *error);
@@ -33,6 +33,6 @@ void atomic_file_discard(struct atomic_file *file);
 /* True if both names refer to the same existing regular file. */
 bool same_file(const char *a, const char *b);
 
-/* -EINVAL and error if the output is the same file as the input. Either may be NULL or "-", or may
- * not exist. */
+/* Returns -EINVAL with error set if the output is the same file as the input. Either may be NULL or
+ * "-", or may not exist. */
 int same_file_refuse(const char *output, const char *input, struct error *error);

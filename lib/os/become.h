@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Weft programs with which another one replaces itself (exec): beside it in the build folder, in
- * LIBEXECDIR/weft when installed. */
+/* Replaces a Weft program with another one (exec), which is in the same build folder or, when
+ * installed, in LIBEXECDIR/weft. */
 
 #include "base/weft_error.h"
 

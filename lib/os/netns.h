@@ -10,13 +10,14 @@
 
 #define NETNS_DIR "/run/netns"
 
-/* Creates the namespace and brings its loopback up. -EEXIST: the name is in use. */
+/* Creates the namespace and brings its loopback up. Fails with -EEXIST: the name is in use. */
 int netns_create(const char *name, struct error *error);
 
-/* Removes the name; the namespace disappears with its last process. -ENOENT: unknown name. */
+/* Removes the name; the namespace disappears with its last process. Fails with -ENOENT: unknown
+ * name. */
 int netns_remove(const char *name, struct error *error);
 
-/* Work to do inside: returns 0, or -errno and error. */
+/* Work to do inside: returns 0, or -errno with error set. */
 typedef int netns_work_fn(void *ctx, struct error *error);
 
 /* Calls 'work' in a thread that is in namespace 'name' (NULL: the current one) and returns its

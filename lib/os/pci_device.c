@@ -105,11 +105,11 @@ static void add_uppers(const char *folder, char *out, size_t size)
 		closedir(entries);
 }
 
-/* How the machine's own network uses an interface: "default route" or "routes" of IPv4 (an address
- * makes one), "IPv6 address", "part of NAME" (a bridge, a bond), "NAME on top of it" (a VLAN, a
- * macvlan), several with commas; "" if there are none. An IPv6 address that the kernel made itself
- * (link-local) does not count. 'folder' is the interface's folder in sysfs, 'root' a prefix of
- * /proc; "" except in tests. */
+/* How the machine's own network uses an interface: "default route" or "routes" of IPv4 (every
+ * address makes one), "IPv6 address", "part of NAME" (a bridge, a bond), "NAME on top of it" (a
+ * VLAN, a macvlan), several with commas; "" if there is none. An IPv6 address that the kernel
+ * assigned itself (link-local) does not count. 'folder' is the interface's folder in sysfs, 'root'
+ * a prefix of /proc; "" except in tests. */
 static void network_use(
 	const char *root, const char *folder, const char *name, char *out, size_t size)
 {

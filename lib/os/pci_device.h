@@ -20,7 +20,7 @@
 struct pci_interface {
 	char name[16];
 	bool up;       /* the administrator's flag */
-	int carrier;   /* 1, 0, or -1: unknown, as for an interface that is not up */
+	int carrier;   /* 1, 0, or -1 if unknown, for example because the interface is down */
 	long speed;    /* Mbps; -1: not known */
 	char use[128]; /* use by the machine's own network: "default route"; "": none */
 };
@@ -36,7 +36,7 @@ struct pci_device {
 	struct pci_interface interface[PCI_INTERFACES_MAX];
 };
 
-/* Reads a device. 0, or -ENODEV: the machine has no device with this address. */
+/* Reads a device. Returns 0, or -ENODEV: the machine has no device with this address. */
 int pci_device_read(const char *root, const char *address, struct pci_device *device);
 
 bool pci_device_is_network(const struct pci_device *device);
@@ -63,9 +63,9 @@ bool pci_group_blocker(
 #define PCI_FILE_MAX 80
 
 /* The file through which a process drives a device bound to one of DPDK's drivers: "/dev/vfio/7",
- * "/dev/vfio/noiommu-0" or "/dev/uio1", without 'root'. False: it has none. */
+ * "/dev/vfio/noiommu-0" or "/dev/uio1", without 'root'. Returns false if it has none. */
 bool pci_device_file(const char *root, const struct pci_device *device, char file[PCI_FILE_MAX]);
 
-/* The id of another process that has the file 'device', such as /dev/vfio/7, open; 0: none is
+/* The id of another process that has the file 'device', such as /dev/vfio/7, open; 0 if none is
  * visible. Its name is stored in 'name'. */
 long pci_holder(const char *root, const char *device, char *name, size_t size);

@@ -212,7 +212,7 @@ static bool is_in_memory(const char *path)
 	       access(path, W_OK) == 0;
 }
 
-/* The target of the symbolic link; false: it is not a link. */
+/* The target of the symbolic link. Returns false if it is not a link. */
 static bool read_link(const char *path, char target[PATH_MAX])
 {
 	ssize_t length = readlink(path, target, PATH_MAX - 1);

@@ -14,19 +14,19 @@
 
 #include "base/weft_error.h"
 
-/* A descriptor of the folder, which the caller closes. -ENOENT: there is none. -EPERM: it is not
- * private. Else -errno. */
+/* A descriptor of the folder, which the caller closes. Returns -ENOENT if there is none, -EPERM if
+ * it is not private, or another -errno. */
 int private_dir_open(const char *path, struct error *error);
-/* Only the check: 0, or an error as above. */
+/* Checks only. Returns 0, or an error as above. */
 int private_dir_check(const char *path, struct error *error);
 
 /* Whether only the user and root can replace 'path', which need not exist: checks owner and mode of
- * the folders and links above it. 0; -EPERM and error, whose text starts with the offending path;
- * else -errno. */
+ * the folders and links above it. Returns 0; -EPERM with error set, whose text starts with the
+ * offending path; or another -errno. */
 int private_dir_check_way(const char *path, struct error *error);
 
 /* Creates the folder with mode 0700 if it is missing, and checks it in both cases. Folders above it
- * must exist. 0, or as private_dir_open(). */
+ * must exist. Returns 0, or as private_dir_open(). */
 int private_dir_make(const char *path, struct error *error);
 
 /* Removes the files whose names match one of the patterns of fnmatch(3) (the list ends with NULL),
@@ -36,8 +36,8 @@ int private_dir_make(const char *path, struct error *error);
 int private_dir_remove(const char *path, const char *const *patterns, struct error *error);
 
 /* Whether only the user and root can change or replace the file: checks owner and mode of the file
- * itself and of all folders above it, following symbolic links. 0; -EPERM and error, whose text
- * starts with the offending path; else -errno. */
+ * itself and of all folders above it, following symbolic links. Returns 0; -EPERM with error set,
+ * whose text starts with the offending path; or another -errno. */
 int private_file_check(const char *path, struct error *error);
 
 /* The folder for files that the processes of a lab share as memory: "memory" in its run directory.
@@ -48,8 +48,8 @@ int private_file_check(const char *path, struct error *error);
 #define MEMORY_DIR "memory"
 
 /* Makes RUN_DIR/memory, and the folder that it leads to, if they are missing. Several processes may
- * do this at once, and get the same folder. 0; -EPERM: the folder is not private (private_dir.h);
- * else -errno and error. */
+ * do this at once, and get the same folder. Returns 0; -EPERM if the folder is not private
+ * (private_dir.h); or another -errno with error set. */
 int memory_dir_make(const char *run_dir, struct error *error);
 
 /* Removes both, and the files whose names match one of the patterns, like private_dir_remove(). A

@@ -12,11 +12,11 @@
 
 struct progress_line {
 	FILE *out;   /* the caller's: stderr, which may be a guard that has no descriptor */
-	bool silent; /* likewise: nothing is told */
+	bool silent; /* set by the caller: print nothing */
 	bool shown;
 };
 
-/* The line is told at all. */
+/* Returns whether the line is printed at all. */
 bool progress_line_visible(const struct progress_line *line);
 
 /* " 45 % 0.9 of 2.0 s, 1.1 s left"; 'whole' WEFT_TIME_NEVER: "0.9 s". Call it a few times per

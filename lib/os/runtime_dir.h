@@ -26,20 +26,20 @@ void runtime_dir_labs(char path[RUNTIME_DIR_MAX]);
 
 /* Before EAL starts: makes the base and DPDK's folder in it, refuses folders that are not private
  * (private_dir.h), and passes the base to DPDK in RUNTIME_DIRECTORY. Call it before any thread
- * starts. 0, or -errno and error. */
+ * starts. Returns 0, or -errno with error set. */
 int runtime_dir_prepare(struct error *error);
 
 /* Makes a network namespace (netns.h) for the program with this folder, and records it there first:
- * if the program is killed, runtime_dir_remove() removes both. 0, or -errno and error; -EEXIST: a
- * namespace of this name already exists; it is not recorded. */
+ * if the program is killed, runtime_dir_remove() removes both. Returns 0, or -errno with error set;
+ * -EEXIST: a namespace of this name already exists; it is not recorded. */
 int runtime_dir_add_netns(const char *path, const char *name, struct error *error);
 /* Removes the namespace and its record. */
 void runtime_dir_drop_netns(const char *path, const char *name);
-/* Removes the record only, so that the namespace outlives the program. False: there is no
+/* Removes the record only, so that the namespace outlives the program. Returns false if there is no
  * record. */
 bool runtime_dir_keep_netns(const char *path, const char *name);
 
 /* Removes a folder of runtime_dir_path(), the files in it that DPDK names, and the namespaces that
- * are recorded there. 0, or -errno; a missing folder is not an error. A folder that is not private
- * is left as it is: -EPERM. */
+ * are recorded there. Returns 0, or -errno; a missing folder is not an error. A folder that is not
+ * private is left as it is: -EPERM. */
 int runtime_dir_remove(const char *path);

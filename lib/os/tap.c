@@ -103,7 +103,7 @@ static bool is_in_namespace(int fd)
 	return same;
 }
 
-/* A descriptor of the interface that this process inherited; -1: there is none. */
+/* A descriptor of the interface that this process inherited, or -1. */
 static int find_inherited(const struct tap_options *options)
 {
 	struct ifreq request;

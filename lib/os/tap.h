@@ -22,17 +22,18 @@ struct tap_options {
 	uint8_t mac[6];    /* all zero: the kernel chooses */
 	uint32_t mtu;      /* MTU for IP; 0: 1500 */
 	const char *ipv4;  /* "10.0.0.1/24"; NULL: no address */
-	bool ipv6;         /* false: IPv6 is off, so that the kernel sends nothing by itself */
+	/* False: IPv6 is off, so that the kernel does not send anything of its own. */
+	bool ipv6;
 };
 
-/* Creates the interface and brings it up. Returns the descriptor, or -errno and error: EINVAL
+/* Creates the interface and brings it up. Returns the descriptor, or -errno with error set: EINVAL
  * (names, address), ENODEV (no /dev/net/tun), EPERM, EBUSY (name in use), ENOENT (namespace). */
 int tap_open(const struct tap_options *options, struct error *error);
 
 void tap_close(int fd);
 
 /* Losses on the programs' side, as the kernel counts them. The files keep showing the namespace in
- * which they were opened. -1: unknown. */
+ * which they were opened. Returns -1 if unknown. */
 struct tap_losses {
 	int interfaces, sockets; /* descriptors */
 	uint64_t sockets_before;
@@ -44,7 +45,8 @@ struct tap_losses {
 void tap_losses_open(struct tap_losses *losses, const struct tap_options *options, bool sockets);
 void tap_losses_close(struct tap_losses *losses);
 
-/* Frames from programs that did not fit in the interface's queue. 0 if the interface is gone. */
+/* Frames from programs that did not fit in the interface's queue. Returns 0 if the interface is
+ * gone. */
 uint64_t tap_losses_queue(const struct tap_losses *losses, const char *name);
 
 /* UDP packets dropped because the receiving socket had no room, since tap_losses_open(). */

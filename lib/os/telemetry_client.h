@@ -15,13 +15,13 @@
 /* Name in a program's DPDK folder. */
 #define TELEMETRY_SOCKET "/dpdk_telemetry.v2"
 
-/* Connects to the program with EAL file prefix 'prefix'. Returns the socket, or -errno and error:
- * -ENOENT or -ECONNREFUSED: no such program runs; -ETIMEDOUT. */
+/* Connects to the program with EAL file prefix 'prefix'. Returns the socket, or -errno with error
+ * set: -ENOENT or -ECONNREFUSED: no such program runs; -ETIMEDOUT. */
 int telemetry_client_open(const char *prefix, int timeout_ms, struct error *error);
 
 /* Sends a command such as "/weft/switch/stats,s0"; fills 'reply' with the JSON document,
- * terminated. Returns its length, or -errno and error (-EPIPE: the program has exited; -EMSGSIZE:
- * too long). */
+ * terminated. Returns its length, or -errno with error set (-EPIPE: the program has exited;
+ * -EMSGSIZE: too long). */
 int telemetry_client_call(
 	int fd, const char *command, char *reply, size_t size, int timeout_ms, struct error *error);
 

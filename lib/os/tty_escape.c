@@ -42,7 +42,7 @@ static bool put_escaped(int fd, const char *text, unsigned bytes)
 	return good;
 }
 
-/* The length of a progress line's control sequence at 'text'; 0: none. */
+/* The length of a progress line's control sequence at 'text', or 0. */
 static unsigned of_progress(const struct guarded_stream *guarded, const char *text, size_t bytes)
 {
 	const size_t erase = strlen(ERASE_LINE);
@@ -107,8 +107,8 @@ struct stoppable_output {
 	const atomic_bool *stop;
 };
 
-/* Waits for room. 0; -1 and errno, EINTR if '*stop'. Signals are blocked except while it waits, so
- * that none arrives between the check of '*stop' and the wait. */
+/* Waits for room. Returns 0, or -1 with errno (EINTR if '*stop'). Signals are blocked except while
+ * it waits, so that none arrives between the check of '*stop' and the wait. */
 static int wait_for_room(const struct stoppable_output *output)
 {
 	struct pollfd room = {.fd = output->fd, .events = POLLOUT};

@@ -31,5 +31,5 @@ void tty_escape(struct tty_escape *guard);
  * only during the wait, and then writes no more than fits. */
 
 /* A stream that writes to a descriptor, which stays open when the stream is closed. It fails with
- * EINTR once '*stop', which a signal handler sets, is true. NULL: no memory. */
+ * EINTR once '*stop', which a signal handler sets, is true. Returns NULL if out of memory. */
 FILE *stoppable_output_open(int fd, const atomic_bool *stop);

@@ -188,9 +188,9 @@ static int arguments_build(struct arguments *arguments, const struct user_argume
 	return 0;
 }
 
-/* While EAL starts, a wrong argument makes it print its usage on standard output, and FATAL lines
- * on standard error as well as its log. Both are kept off the terminal; standard error is kept for
- * the error message. */
+/* If an argument is wrong, EAL prints its usage on standard output, and FATAL lines on standard
+ * error in addition to its log. Neither may reach the terminal; standard error is kept for the
+ * error message. */
 struct silence {
 	int kept[2]; /* original descriptors 1 and 2; -1: unchanged */
 	int errors;  /* memfd that received standard error */

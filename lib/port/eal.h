@@ -22,8 +22,8 @@ struct eal_options {
 	const char *const *pci; /* PCI addresses to use, from a lab file; NULL-terminated */
 };
 
-/* Arguments of 'argv' from 1 up to "--" are EAL's (none if there is no "--"). Returns the index of
- * the first argument after them (1, or the one after "--"), or -errno and error. */
+/* Arguments of 'argv' from 1 up to "--" are EAL's (none without "--"). Returns the index of the
+ * first argument after them (1, or the one after "--"), or -errno with error set. */
 int eal_start(int argc, char **argv, const struct eal_options *options, struct error *error);
 
 /* The current prefix: the name of the runtime directory. */

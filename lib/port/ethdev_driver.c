@@ -232,7 +232,7 @@ static int read_ticks(uint16_t ethdev, uint64_t *ticks)
 	return rte_eth_read_clock(ethdev, ticks);
 }
 
-/* For IEEE 1588 drivers, whose stamps are nanoseconds. */
+/* For IEEE 1588 drivers, whose stamps are in nanoseconds. */
 static int read_nanoseconds(uint16_t ethdev, uint64_t *ticks)
 {
 	struct timespec now;

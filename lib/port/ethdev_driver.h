@@ -11,7 +11,7 @@
 
 struct ethdev_driver {
 	const char *name; /* prefix of the driver's or device's name */
-	bool is_virtual;  /* not a NIC: frames are copied or handed over, limits are not reported */
+	bool is_virtual;  /* not a NIC: frames are copied or passed on, limits are not reported */
 	/* --- virtual devices: descriptors do not determine the receive ring --- */
 	const char *ring_argument;   /* devargs key of the ring size, NULL: fixed */
 	bool ring_is_log2;           /* the argument is the logarithm of the size */

@@ -115,7 +115,7 @@ void port_close(struct port *port)
 /* DPDK's ring in plain memory: one producer, one consumer, holds exactly 'slots' pointers. It needs
  * neither EAL nor a memzone (EAL has 2,560, a fabric needs more). Free with free(). */
 
-/* NULL if there is no memory or 'slots' is 0 or above 2^30. */
+/* Returns NULL if out of memory, or if 'slots' is 0 or above 2^30. */
 static struct rte_ring *spsc_ring_create(unsigned slots)
 {
 	/* DPDK's rings keep one slot empty, and have a power of two of them. */

@@ -55,8 +55,8 @@ enum port_cut_reason {
 	PORT_CUT_ORDERED = PORT_CUT_ORDER | PORT_CUT_EVENT,
 };
 
-/* The Ethernet addresses of a port, used only by its thread: port_set_address(). Links in memory do
- * not look at them; captures show them. */
+/* The Ethernet addresses of a port, used only by its thread: port_set_address(). Links in memory
+ * ignore them; captures show them. */
 struct port_ether {
 	struct {
 		uint8_t to[6], from[6];
@@ -65,9 +65,10 @@ struct port_ether {
 	bool greets_all; /* hellos go to the group address, whatever 'to' is */
 	uint16_t vlan;   /* VLAN tag of frames on the wire; 0: none */
 	uint64_t own,
-		mask; /* first eight bytes of a frame for this port, and which of them count */
-	/* For a port behind which other stations may be: functions that write and check addresses
-	 * and tags, in use when addresses are set. NULL: a link between two ends. */
+		/* First eight bytes of a frame for this port, and a mask of those that count. */
+		mask;
+	/* For a port that other stations may share: functions that write and check addresses and
+	 * tags, used once addresses are set. NULL: a link between two ends. */
 	port_rx_fn *rx;
 	port_tx_fn *tx;
 };
@@ -127,7 +128,8 @@ void port_note_lateness(
 	struct port *port, struct rte_mbuf *const *mbufs, unsigned count, weft_time now);
 
 /* A pool of mbufs with room for a weft_packet and frames of 'frame_bytes', in the memory of this
- * socket if there is enough; otherwise, or if the socket is -1, in any memory. NULL and error. */
+ * socket if there is enough; otherwise, or if the socket is -1, in any memory. Returns NULL with
+ * error set. */
 struct rte_mempool *port_pool_create(
 	const char *name, unsigned count, unsigned frame_bytes, int socket, struct error *error);
 
@@ -137,8 +139,8 @@ int port_open_memory_link(struct port *a, const char *name_a, struct port *b, co
 	unsigned slots, struct error *error);
 
 /* Checks that the receive ring holds a frame of 'frame_bytes' in each of 'vcs': a neighbour is
- * granted no more than the ring holds, and long frames would otherwise wait for credits forever. 0,
- * or -EINVAL and an error that names the port. */
+ * granted no more than the ring holds, and long frames would otherwise wait for credits forever.
+ * Returns 0, or -EINVAL and an error that names the port. */
 int port_check_room(
 	const struct port *port, unsigned vcs, unsigned frame_bytes, struct error *error);
 

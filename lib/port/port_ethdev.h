@@ -46,8 +46,8 @@ struct port_ethdev_needs {
 };
 
 /* Finds the ethdev 'dpdk' (a PCI address or a vdev name that EAL has probed, or "net_xxx,args",
- * which is then hot-plugged). 0, or -errno and an error that names the device, the problem and, for
- * a PCI device, the remedy. */
+ * which is then hot-plugged). Returns 0, or -errno and an error that names the device, the problem
+ * and, for a PCI device, the remedy. */
 int port_attach_ethdev(struct port *port, const char *name, const char *dpdk, struct error *error);
 
 /* True if 'dpdk' names a NIC, not one of DPDK's virtual devices. */
@@ -61,25 +61,25 @@ void port_ethdev_needs(const struct port *port, const struct port_ethdev_config 
 void port_ethdev_needs_max(
 	const char *dpdk, const struct port_ethdev_config *config, struct port_ethdev_needs *needs);
 
-/* One receive and one transmit queue; 'pool' has mbufs of room_bytes or more. 0, or -errno and a
- * fault with the driver's message; -EMSGSIZE: frame_bytes exceeds frame_bytes_max. */
+/* One receive and one transmit queue; 'pool' has mbufs of room_bytes or more. Returns 0, or -errno
+ * and a fault with the driver's message; -EMSGSIZE: frame_bytes exceeds frame_bytes_max. */
 int port_start_ethdev(struct port *port, const struct port_ethdev_config *config,
 	struct rte_mempool *pool, struct error *error);
 
 /* The NIC stamps arriving frames with its own clock, in ticks of that clock, and the clock can be
  * read. The port is started. */
 bool port_has_stamps(const struct port *port);
-/* When this frame arrived, which is fresh from port_rx(). False: it has no stamp. The port has
+/* When this frame, fresh from port_rx(), arrived. Returns false if it has no stamp. The port has
  * stamps. */
 bool port_stamp_of(const struct port *port, const struct rte_mbuf *mbuf, uint64_t *ticks);
-/* Reads the NIC's clock: a register of the device, about a microsecond. False: the driver fails, or
- * another thread is querying the device. Any thread; never waits. */
+/* Reads the NIC's clock: a register of the device, about a microsecond. Returns false if the driver
+ * fails, or another thread is querying the device. Any thread; never waits. */
 bool port_stamps_now(const struct port *port, uint64_t *ticks);
 
 /* Starts watching a NIC's carrier, and its losses once per second, in DPDK's interrupt thread. Does
- * nothing for a virtual device. Call it when all ports of the process are started: driver messages
- * during a port's setup are attributed to that port. Does nothing for a port that is not an
- * ethdev. */
+ * nothing for a virtual device. Call it once all ports of the process have started, because driver
+ * messages during a port's setup are attributed to that port. Does nothing for a port that is not
+ * an ethdev. */
 void port_watch_ethdev(struct port *port);
 /* Stops watching; the port may be unopened. port_close() also does this, but only for this port. */
 void port_unwatch_ethdev(struct port *port);
@@ -92,8 +92,8 @@ struct port_ethdev_link {
 	unsigned rx_descriptors, tx_descriptors;
 };
 
-/* Reports the state of the cable. False: the port has none, or is not started. Any thread except a
- * poll loop: a driver may have to query its firmware. */
+/* Reports the state of the cable. Returns false if the port has none, or is not started. Any thread
+ * except a poll loop: a driver may have to query its firmware. */
 bool port_ethdev_link(const struct port *port, struct port_ethdev_link *link);
 
 #define PORT_LOSSES(X)                                          \

@@ -127,7 +127,7 @@ static bool is_ours(const struct port *port, const struct tpacket2_hdr *slot, co
 	       (((word ^ port->ether.own) & port->ether.mask) == 0 || (frame[0] & 1) != 0);
 }
 
-/* False: there is no mbuf for the frame, which stays in the ring. */
+/* Returns false if there is no mbuf for the frame, which then stays in the ring. */
 static bool take(struct port *port, const struct tpacket2_hdr *slot, struct rte_mbuf **out)
 {
 	struct packet_ctx *ctx = port->ctx;
@@ -261,7 +261,7 @@ static int parse(const struct port *port, const char *device, struct error *erro
 	unsigned given = SLOTS_DEFAULT;
 	int end = 0;
 
-	/* strchr() also finds the end of the text. */
+	/* strchr() would also find the end of the text. */
 	if (interface == NULL || sscanf(interface, ",iface=%15[^,]%n", ctx->interface, &end) != 1 ||
 		strchr(",", interface[end]) == NULL ||
 		(slots != NULL && (sscanf(slots, ",framecnt=%u%n", &given, &end) != 1 ||

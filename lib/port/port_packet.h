@@ -25,8 +25,8 @@ bool port_is_packet(const char *device);
 
 /* 'device': "net_af_packetN,iface=NAME[,framecnt=SLOTS]"; other arguments of DPDK's driver have no
  * effect. Frames go to mbufs of 'pool', which have room for 'frame_bytes', the longest frame of
- * both ends. 'vlan': the tag of all frames; 0: none. 0, or -errno and an error that names the port
- * and the device; -EMSGSIZE: the interface's MTU is too small for such frames. Needs
+ * both ends. 'vlan': the tag of all frames; 0: none. Returns 0, or -errno and an error that names
+ * the port and the device; -EMSGSIZE: the interface's MTU is too small for such frames. Needs
  * CAP_NET_RAW. */
 int port_open_packet(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
 	uint16_t vlan, struct rte_mempool *pool, struct error *error);

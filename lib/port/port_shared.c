@@ -11,8 +11,8 @@
 #include "shared_ring.h"
 #include "wire/frame.h"
 
-/* Small, so that the rings of a process stay in its cache; records of PORT_SHARED_SLOTS frames of
- * one block take 160 KiB of it. */
+/* Small enough for the rings of a process to stay in the cache; records of PORT_SHARED_SLOTS frames
+ * of one block take 160 KiB of it. */
 #define RING_BYTES  (256u << 10)
 #define BLOCK_BYTES (FRAME_BLOCK_BYTES + SHARED_RING_HEAD + SHARED_RING_ALIGN)
 _Static_assert(RING_BYTES / 4 * 3 >= PORT_SHARED_SLOTS * BLOCK_BYTES,
@@ -38,8 +38,8 @@ static __attribute__((noinline, cold)) void note_starved(struct shared_ctx *ctx)
 	ctx->starved = true;
 }
 
-/* A faulty neighbour may write an arbitrary time: one that is further from now than loops can
- * differ is ignored. */
+/* A faulty neighbour may write an arbitrary time, so a time further from now than loops can differ
+ * is ignored. */
 #define AHEAD_MAX_PS  PS_PER_S
 #define BEHIND_MAX_PS (10 * PS_PER_S)
 

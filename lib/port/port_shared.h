@@ -20,9 +20,8 @@ bool port_is_shared(const char *device);
 
 /* Opens the port. Frames are copied to mbufs of 'pool', which have room for 'frame_bytes', the
  * longest frame of both ends. If there is no mbuf the frames wait. 'device' NULL: no cable is
- * plugged in yet. 0, or -errno and an error that names the port and the file, as
- * shared_file_open().
- */
+ * plugged in yet. Returns 0, or -errno and an error that names the port and the file, as
+ * shared_file_open(). */
 int port_open_shared(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
 	struct rte_mempool *pool, struct error *error);
 

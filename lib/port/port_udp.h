@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A port that leads over IP to another machine: a frame per UDP datagram, as in RFC 7510 for MPLS,
- * after a header of 8 bytes (docs/reference/wire-format.md, 'Links over UDP'). Late datagrams are
- * dropped (port_udp.h), so frames keep their order. It is not an ethdev.
+/* A port whose link runs over IP to another machine, with one frame per UDP datagram, as in RFC
+ * 7510 for MPLS, after a header of 8 bytes (docs/reference/wire-format.md, 'Links over UDP'). Late
+ * datagrams are dropped (port_udp.h), so frames keep their order. It is not an ethdev.
  *
  * Datagrams from other addresses do not arrive: the socket is connected. Addresses can be forged;
  * security.link-key protects against that. port_losses: rx_missed, datagrams that did not arrive in
@@ -22,12 +22,12 @@
 bool port_is_udp(const char *device);
 
 /* Opens the port. Frames go to mbufs of 'pool', which have room for 'frame_bytes', the longest
- * frame of both ends. 0, or -errno and an error that names the port and the device; -EMSGSIZE: the
- * path there does not carry such frames. */
+ * frame of both ends. Returns 0, or -errno and an error that names the port and the device;
+ * -EMSGSIZE: the path there does not carry such frames. */
 int port_open_udp(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
 	struct rte_mempool *pool, struct error *error);
 
-/* Decides which datagrams of a UDP link are accepted, from the session of the sender's process and
+/* Decides which datagrams of a UDP link to accept, based on the session of the sender's process and
  * the number in their header (docs/reference/wire-format.md, 'Links over UDP'). Any host that can
  * forge a source address can send a datagram of any session. That must not end the link, so the
  * session before the current one is remembered: a later datagram of it makes it current again. */
@@ -43,8 +43,8 @@ struct udp_peer {
 
 enum udp_verdict {
 	UDP_TAKEN,
-	UDP_LATE,   /* a later one was accepted before, so this one was counted as missing */
-	UDP_FOREIGN /* no session, or a late datagram of the former one */
+	UDP_LATE,   /* a later one was accepted earlier, so this one was counted as missing */
+	UDP_FOREIGN /* no session, or a late datagram of the previous one */
 };
 
 /* 'missing': number of datagrams before this one that did not arrive, if it is accepted. */

@@ -16,8 +16,8 @@
  *
  * Each end keeps its own position in its own memory and only publishes it. A reader that starts
  * again skips everything that was written before; a writer that starts again continues where its
- * predecessor had published. So the other end, which may have run all the time, notices nothing
- * but a gap, as after a cut cable. */
+ * predecessor had published. So the other end, which may have kept running, notices only a gap, as
+ * after a cut cable. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -92,7 +92,7 @@ static inline bool shared_ring_has_room(struct shared_ring_tx *tx, uint64_t byte
 	return tx->written + bytes - read <= tx->ring.size;
 }
 
-/* Space for the bytes of the next frame, which is due at 'due' (0: not timed); NULL: the ring is
+/* Space for the bytes of the next frame, which is due at 'due' (0: not timed); NULL if the ring is
  * full. The reader does not see it before shared_ring_flush(). */
 static inline uint8_t *shared_ring_reserve(
 	struct shared_ring_tx *tx, uint32_t length, weft_time due)

@@ -11,8 +11,8 @@
  * their times are comparable on one machine. Constant after creation; any thread may read it.
  *
  * A clock dilated by N shows 1 s while N s pass: the fabric's time. Everything that reads the clock
- * follows. Intervals that the kernel measures are real: clock_span() is the real time that an
- * interval of the fabric's takes, clock_share() the fabric's time in a real interval. */
+ * follows. Intervals that the kernel measures are real: clock_span() converts an interval of the
+ * fabric's time to real time, clock_share() a real interval to the fabric's time. */
 
 #include <stdint.h>
 #include <time.h>
@@ -43,7 +43,8 @@ void clock_init(struct clock *clock, uint64_t hz, uint64_t origin_tsc);
  * by 'dilation', 1 to CLOCK_DILATION_MAX. */
 void clock_start(struct clock *clock, uint32_t dilation);
 
-/* "HZ:ORIGIN:DILATION", for the other processes of a lab. parse: 0 or -EINVAL with error. */
+/* "HZ:ORIGIN:DILATION", for the other processes of a lab. parse. Returns 0 or -EINVAL with error
+ * set. */
 void clock_format(const struct clock *clock, char text[CLOCK_TEXT_SIZE]);
 int clock_parse(struct clock *clock, const char *text, struct error *error);
 
@@ -76,5 +77,5 @@ static inline weft_time clock_share(const struct clock *clock, weft_time real)
 /* Nanoseconds since 1970-01-01 at weft_time 0, which captures add to their times. */
 uint64_t clock_unix_origin_ns(const struct clock *clock);
 
-/* For waits of the kernel (pthread_cond_timedwait): the real time of day this many ms from now. */
+/* For waits in the kernel (pthread_cond_timedwait): the real time of day this many ms from now. */
 void clock_deadline(struct timespec *deadline, unsigned ms);

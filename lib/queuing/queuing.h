@@ -23,8 +23,8 @@ struct queuing_scheme {
 	const char *name;
 	const char *summary; /* one line */
 	bool reference;      /* only for comparisons, on the virtual clock */
-	/* 0, or -EINVAL and error: the network or the number of queues is not supported. NULL:
-	 * every network and number is supported. */
+	/* Returns 0, or -EINVAL with error set if the network or the number of queues is not
+	 * supported. NULL: everything is supported. */
 	int (*check)(const struct queuing *queuing, struct error *error);
 	/* Below queuing->queues, for two different hosts. */
 	uint32_t (*queue)(const struct queuing *queuing, uint32_t source, uint32_t destination);
@@ -40,7 +40,7 @@ struct queuing {
 	uint32_t *leaf; /* [hosts] */
 };
 
-/* NULL with errno and error: EINVAL if the scheme cannot serve this network, ENOMEM. */
+/* Returns NULL with errno and error set: EINVAL if the scheme cannot serve this network, ENOMEM. */
 struct queuing *queuing_create(const struct topology *topology, const struct queuing_scheme *scheme,
 	uint32_t queues, struct error *error);
 void queuing_destroy(struct queuing *queuing);

@@ -15,8 +15,8 @@
  *
  *     VC_STEPS_LINKS  the first and the last step are single links and have one class each, the
  *                     middle step has the rest. A path without such a first step begins in the
- *                     middle: the switch of the source host sees whether 'next step' follows the
- *                     first hop.
+ *                     middle step: the switch of the source host sees whether 'next step' follows
+ *                     the first hop.
  *     VC_STEPS_EQUAL  steps of any length with the same number of classes each; every path begins
  *                     in the first step.
  *     VC_STEPS_HALVES the same with two steps (dor_random.c).
@@ -81,8 +81,8 @@ struct vc_rule {
 	uint64_t *dateline; /* by switch: set of output ports whose link crosses a dateline */
 };
 
-/* A rule without steps, whose ports are in no ring, which keeps all packets in class 0. NULL with
- * errno ENOMEM. */
+/* A rule without steps or rings, which keeps all packets in class 0. Returns NULL with errno ENOMEM
+ * if out of memory. */
 struct vc_rule *vc_rule_create(uint32_t switches, uint8_t classes);
 void vc_rule_destroy(struct vc_rule *rule);
 struct vc_rule *vc_rule_copy(const struct vc_rule *rule);

@@ -37,8 +37,8 @@ enum route_granularity {
  * buffer). */
 enum route_steps { ROUTE_STEPS_NEXT, ROUTE_STEPS_ITB };
 
-/* The choice among equally good paths of grids: drawn for each pair of switches or hosts and for
- * each dimension, or in the order of port numbers, the same for all pairs. */
+/* How equally good paths in grids are chosen: drawn for each pair of switches or hosts and for each
+ * dimension, or in the order of port numbers, the same for all pairs. */
 enum route_ties { ROUTE_TIES_SEED, ROUTE_TIES_PORT };
 
 struct route_options {
@@ -60,7 +60,7 @@ struct route_options {
 };
 
 /* Labels each arc up (true) or down, seen from the tree that is rooted at 'root'; in every closed
- * chain of arcs an up arc follows a down arc somewhere. -ENOMEM. */
+ * chain of arcs an up arc follows a down arc somewhere. May return -ENOMEM. */
 typedef int (*route_label_fn)(
 	const struct route_graph *graph, uint32_t root, bool *up, struct error *error);
 
@@ -103,9 +103,9 @@ struct route_algorithm {
 		struct route_table *table, struct error *error);
 };
 
-/* Computes routes, or destination tables, for a finished topology. NULL and 'error': -EINVAL in
- * '*result' for a request that the algorithm cannot serve, -ENOMEM. The caller owns what is
- * returned; 'result' may be NULL. */
+/* Computes routes, or destination tables, for a finished topology. On failure returns NULL with
+ * error set and '*result' -EINVAL, for a request that the algorithm cannot serve, or -ENOMEM. The
+ * caller owns what is returned; 'result' may be NULL. */
 struct route_set *route_compute(const struct topology *topology,
 	const struct route_algorithm *algorithm, const struct route_options *options, int *result,
 	struct error *error);
@@ -173,7 +173,7 @@ static inline const struct route_algorithm *route_algorithm_at(unsigned i)
 	return name_table_at(&route_algorithms, i);
 }
 
-/* NULL if no algorithm has this name. */
+/* Returns NULL if no algorithm has this name. */
 static inline const struct route_algorithm *route_algorithm_find(const char *name)
 {
 	return name_table_find(&route_algorithms, name);

@@ -53,7 +53,7 @@ static bool grow(struct distinct *distinct)
 	return true;
 }
 
-/* The number of an equal item, which may be this one; EMPTY: no memory. */
+/* The number of an equal item, which may be this one, or EMPTY if out of memory. */
 static uint32_t number_of(struct distinct *distinct, const void *item)
 {
 	uint32_t *slot;
@@ -68,7 +68,7 @@ static uint32_t number_of(struct distinct *distinct, const void *item)
 	return *slot;
 }
 
-/* The numbers of a row's blocks. 0, -ENOMEM or -ERANGE. */
+/* Finds the numbers of a row's blocks. Returns 0, -ENOMEM or -ERANGE. */
 static int cut_row(struct distinct *blocks, const uint8_t *port, uint32_t hosts, uint16_t *row)
 {
 	for (uint32_t host = 0, i = 0; host < hosts; host += ROUTE_BLOCK_HOSTS, i++) {

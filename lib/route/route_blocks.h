@@ -20,7 +20,7 @@ struct route_blocks {
 	uint8_t *port;         /* [blocks][ROUTE_BLOCK_HOSTS] */
 };
 
-/* NULL with errno ENOMEM, or ERANGE if there are more than 65,536 different blocks. */
+/* Returns NULL with errno ENOMEM, or ERANGE if there are more than 65,536 different blocks. */
 struct route_blocks *route_blocks_create(const struct route_table *table);
 void route_blocks_destroy(struct route_blocks *blocks);
 

@@ -93,7 +93,7 @@ static void put(struct slots *slots, uint32_t destination, uint32_t unit)
 	slots->used++;
 }
 
-/* The slots of a row, with room for one more; NULL: no memory. */
+/* The slots of a row, with room for one more, or NULL if out of memory. */
 static struct slots *with_room(struct route_demand *demand, uint32_t row)
 {
 	struct slots *old = atomic_load_explicit(&demand->slots[row], memory_order_relaxed), *new;
@@ -117,7 +117,7 @@ static struct slots *with_room(struct route_demand *demand, uint32_t row)
 	return new;
 }
 
-/* Copies the entry to its final place. 0: no memory. */
+/* Copies the entry to its final place. Returns 0 if out of memory. */
 static uint32_t store(struct route_demand *demand)
 {
 	uint32_t units = (demand->bytes + UNIT_BYTES - 1) / UNIT_BYTES, unit = demand->next_unit;

@@ -26,7 +26,8 @@ struct route_arc {
 	uint16_t cost;
 };
 
-/* Cost of the fastest links: the smallest with which all costs are whole numbers, or this. */
+/* Upper bound on the cost of the fastest links, which is otherwise the smallest with which all
+ * costs are whole numbers. */
 #define ROUTE_GRAPH_COST_FASTEST_MAX 8
 
 struct route_graph {
@@ -42,7 +43,7 @@ struct route_graph {
 	struct arrays arrays;  /* all of these */
 };
 
-/* Built from a finished topology. NULL with errno ENOMEM. */
+/* Built from a finished topology. Returns NULL with errno ENOMEM if out of memory. */
 struct route_graph *route_graph_create(const struct topology *topology);
 void route_graph_destroy(struct route_graph *graph);
 
@@ -51,7 +52,7 @@ void route_graph_destroy(struct route_graph *graph);
 void route_graph_spread(const struct route_graph *graph, uint32_t root, uint32_t *distance,
 	uint32_t *order, uint32_t *count);
 
-/* -ENOMEM with 'error': no memory for the routes of this topology. */
+/* Returns -ENOMEM with 'error': no memory for the routes of this topology. */
 int route_graph_no_memory(const struct route_graph *graph, struct error *error);
 
 static inline uint32_t route_graph_hosts_at(const struct route_graph *graph, uint32_t at)

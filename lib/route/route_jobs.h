@@ -7,10 +7,10 @@
 
 #include "base/weft_error.h"
 
-/* Part 'job' of 'jobs', such as every jobs-th destination switch. 0 or a negative code with
- * 'error'. */
+/* Part 'job' of 'jobs', such as every jobs-th destination switch. Returns 0 or a negative code with
+ * error set. */
 typedef int (*route_job_fn)(void *context, unsigned job, unsigned jobs, struct error *error);
 
 /* Runs all parts, one of them in the caller's thread; 'jobs' of 0 means 1. Returns the first part's
- * error, or 0. Parts for which no thread can be created run in the caller's. -ENOMEM. */
+ * error, or 0. Parts for which no thread can be created run in the caller's. May return -ENOMEM. */
 int route_jobs_run(unsigned jobs, route_job_fn run, void *context, struct error *error);

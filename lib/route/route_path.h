@@ -26,14 +26,14 @@ static inline unsigned route_path_elements(const struct route_path *path)
 	return path->links + 2 + 2 * (unsigned)__builtin_popcountll(path->itb);
 }
 
-/* -EINVAL with 'error': the path between two hosts or switches has too many elements. */
+/* Returns -EINVAL with 'error': the path between two hosts or switches has too many elements. */
 int route_path_refuse(const struct route_graph *graph, const char *from, const char *to,
 	unsigned elements, struct error *error);
 
 /* Adds the path from the source host's switch to the destination host's switch to the routes of the
  * pair. Each ITB gets a host of its switch, drawn by options->seed for this pair, to spread the
- * load of absorbing. -EINVAL: the route does not fit into a frame, or an ITB is at a switch without
- * hosts; -ENOMEM. */
+ * load of absorbing. Fails with -EINVAL: the route does not fit into a frame, or an ITB is at a
+ * switch without hosts; -ENOMEM. */
 int route_path_add(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, uint32_t source, uint32_t destination, const struct route_path *path,
 	struct error *error);

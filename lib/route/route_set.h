@@ -38,7 +38,7 @@ struct route_origin {
 
 struct route_set;
 
-/* Creates a set without routes. NULL with errno ENOMEM. */
+/* Creates a set without routes. Returns NULL with errno ENOMEM if out of memory. */
 struct route_set *route_set_create(uint32_t hosts);
 void route_set_destroy(struct route_set *set);
 
@@ -60,13 +60,15 @@ double route_set_excess(const struct route_set *set);
 struct route_demand;
 void route_set_use_demand(struct route_set *set, struct route_demand *demand);
 bool route_set_is_on_demand(const struct route_set *set);
-/* True if the routes of some pair could not be made, so that the pair seemed to have none. */
+/* True if the routes of some pair could not be computed, so that the pair appeared to have none. */
 bool route_set_failed(const struct route_set *set);
-/* The first error, to be read while no thread asks for routes; "": no memory, or no error. */
+/* The first error, to be read while no thread requests routes; "" if memory ran out or there was no
+ * error. */
 const char *route_set_fault(const struct route_set *set);
 
-/* Adds a copy of a route to the pair's routes. -EINVAL: hosts out of range or equal, length 0 or
- * above ROUTE_ELEMENTS_MAX. -ENOSPC: the pair has ROUTE_ALTERNATIVES_MAX already. -ENOMEM. */
+/* Adds a copy of a route to the pair's routes. Fails with -EINVAL: hosts out of range or equal,
+ * length 0 or above ROUTE_ELEMENTS_MAX; -ENOSPC: the pair has ROUTE_ALTERNATIVES_MAX already. May
+ * return -ENOMEM. */
 int route_set_add(struct route_set *set, uint32_t source, uint32_t destination,
 	const uint8_t *route, unsigned length);
 
@@ -105,11 +107,12 @@ void route_set_add_lengths(const struct route_set *set, uint64_t *sum);
 unsigned route_set_longest(const struct route_set *set);
 
 /* The sets from which a set was merged (route_merge.h): bit k of a route's parts means that the
- * k-th set has the route. Kept in memory only, not in files. -EINVAL: no such route; -ENOMEM. */
+ * k-th set has the route. Kept in memory only, not in files. Fails with -EINVAL: no such route;
+ * -ENOMEM. */
 int route_set_mark_parts(
 	struct route_set *set, uint32_t source, uint32_t destination, unsigned i, uint8_t parts);
 /* The parts of a host's routes, [destination][route], ROUTE_ALTERNATIVES_MAX per destination; 0
- * without a route. NULL if none was ever marked. The set owns them. */
+ * without a route. Returns NULL if none was ever marked. The set owns them. */
 const uint8_t *route_set_parts(const struct route_set *set, uint32_t source);
 
 /* Packs all routes to one destination into one block: for each source host the number of its
@@ -121,7 +124,7 @@ size_t route_set_pack(const struct route_set *set, uint32_t destination, uint8_t
 int route_set_unpack(struct route_set *set, uint32_t destination, const uint8_t *block,
 	size_t bytes, size_t *where);
 
-/* 0 if every ordered pair of different hosts has a route; else -EINVAL with the first pair without
- * one, by name, and the number of others. */
+/* Returns 0 if every ordered pair of different hosts has a route; otherwise -EINVAL with error set,
+ * which names the first pair without one and the number of others. */
 int route_set_check_connected(
 	const struct route_set *set, const struct topology *topology, struct error *error);

@@ -28,11 +28,12 @@ struct route_table {
 	uint8_t primary[];       /* [switch * hosts + host] */
 };
 
-/* Creates a table with all entries ROUTE_TABLE_NONE and no alternatives. NULL with errno ENOMEM. */
+/* Creates a table with all entries ROUTE_TABLE_NONE and no alternatives. Returns NULL with errno
+ * ENOMEM if out of memory. */
 struct route_table *route_table_create(uint32_t switches, uint32_t hosts);
 void route_table_destroy(struct route_table *table);
 
-/* Empty sets of 'words' words. -ENOMEM. */
+/* Empty sets of 'words' words. May return -ENOMEM. */
 int route_table_add_alternatives(struct route_table *table, unsigned words);
 
 /* The switch's row: one port for each destination host. */
@@ -53,7 +54,7 @@ static inline uint64_t *route_table_alternatives(const struct route_table *table
  * Following these ports leads to the host. ROUTE_TABLE_NONE: unreachable. */
 uint8_t route_table_port(const struct route_table *table, uint32_t at, uint32_t host);
 
-/* 0 if every switch that has hosts has a port for every host; else -EINVAL with the first switch
- * and host, by name, and the number of others. */
+/* Returns 0 if every switch that has hosts has a port for every host; otherwise -EINVAL with error
+ * set, which names the first switch and host, and the number of others. */
 int route_table_check_connected(
 	const struct route_table *table, const struct topology *topology, struct error *error);

@@ -26,11 +26,11 @@ struct event_lane {
 int event_lane_init(struct event_lane *lane);
 void event_lane_fini(struct event_lane *lane);
 
-/* Doubles the room; on -ENOMEM nothing has changed. */
+/* Doubles the capacity; after -ENOMEM nothing has changed. */
 int event_lane_grow(struct event_lane *lane);
 
-/* The rare path of adding: an event that is not after the last one. False: its place is more than
- * 'max' forward. There is room. */
+/* The rare case: adds an event that is not after the last one. Returns false if its place is more
+ * than 'max' forward. There is room. */
 bool event_lane_insert(struct event_lane *lane, uint64_t number, uint32_t max);
 
 /* Adds 'count' numbers, which are in ascending order, wherever they belong. The lane has room. */

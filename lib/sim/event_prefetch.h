@@ -34,6 +34,6 @@ static inline bool event_queue_has_begun(const struct event_queue *queue)
 }
 
 /* The first bucket with events after number '*number', which becomes its number; returns how many
- * events it has, unsorted; 0 if none. Start with queue->current. */
+ * events it has, unsorted; 0 if there is none. Start with queue->current. */
 unsigned event_queue_following(
 	const struct event_queue *queue, uint64_t *number, const struct event_bucket **bucket);

@@ -143,8 +143,8 @@ static inline bool before(const struct sim_event *a, const struct sim_event *b)
 	return a->order != b->order ? a->order < b->order : a->item < b->item;
 }
 
-/* Doubles the capacity of a list with elements of 'size' bytes, which starts with LIST_ROOM. False:
- * no memory, and the queue has failed. */
+/* Doubles the capacity of a list with elements of 'size' bytes, which starts with LIST_ROOM.
+ * Returns false if out of memory, and the queue has failed. */
 static bool grow(struct event_queue *queue, void **list, uint32_t *room, size_t size)
 {
 	uint32_t more = *room == 0 ? LIST_ROOM : *room * 2;
@@ -383,7 +383,7 @@ void event_queue_remove(struct event_queue *queue, event_remove_fn *removes, voi
 	event_queue_update_others(queue);
 }
 
-/* The distance to the next filled bucket after 'from', up to 'last'; 0 if none. */
+/* The distance to the next non-empty bucket after 'from', up to 'last'; 0 if there is none. */
 static uint64_t next_filled(const struct event_queue *queue, uint64_t from, uint64_t last)
 {
 	uint64_t number = from + 1;
@@ -430,7 +430,7 @@ static void take_from_heap(struct event_queue *queue)
 		append(queue, heap_pop(queue));
 }
 
-/* The bucket of the first event in lanes; UINT64_MAX: none. */
+/* The bucket of the first event in lanes, or UINT64_MAX. */
 static uint64_t bucket_of_lanes(const struct event_queue *queue)
 {
 	uint64_t min = UINT64_MAX;
@@ -515,7 +515,7 @@ static void set_limit(struct event_queue *queue, weft_time limit)
 	event_queue_update_others(queue);
 }
 
-/* The next bucket with an event in the calendar or a lane; UINT64_MAX: none. */
+/* The next bucket with an event in the calendar or a lane, or UINT64_MAX. */
 static uint64_t next_bucket(const struct event_queue *queue)
 {
 	uint64_t lanes = bucket_of_lanes(queue), last = last_bucket(queue), ahead;
@@ -523,7 +523,7 @@ static uint64_t next_bucket(const struct event_queue *queue)
 	ahead = next_filled(queue, queue->current, lanes < last ? lanes : last);
 	if (ahead > 0)
 		return queue->current + ahead;
-	/* An empty calendar: jump to the first distant event. */
+	/* The calendar is empty: jump to the first distant event. */
 	if (queue->heap.count > 0 && queue->heap.event[0].at >> queue->shift < lanes)
 		return queue->heap.event[0].at >> queue->shift;
 	return lanes;

@@ -79,12 +79,12 @@ struct event_queue {
 	weft_time limit;
 	weft_time base; /* when the current bucket starts */
 	uint64_t item_mask;
-	uint8_t item_bits, tail_bits; /* bits of the item alone; bits of order and item together */
+	uint8_t item_bits, tail_bits; /* bits of the item; bits of order and item together */
 	uint8_t shift;                /* a bucket is 2^shift ps wide */
 	bool failed;
 	/* The last one is the current bucket, sorted; its numbers are keys. */
 	struct event_lane lane[EVENT_SOURCES];
-	uint64_t lane_base[EVENT_SOURCES]; /* difference of a number and its key */
+	uint64_t lane_base[EVENT_SOURCES]; /* difference between a number and its key */
 	weft_time lanes_end;               /* lanes cannot represent events from here on */
 	uint64_t current;                  /* the current bucket's number, from time 0 on */
 	uint64_t mask;                     /* buckets - 1 */
@@ -97,17 +97,18 @@ struct event_queue {
 
 /* 'width_ps' is rounded up to a power of two, and limited to 2^30 and to the remaining bits; best
  * is a width with about five events. Orders are below 2^order_bits and items below 2^item_bits,
- * each of 1 to 32 bits and both together at most 62. The calendar has 4,096 buckets. NULL with
- * errno EINVAL, ENOMEM. */
+ * each of 1 to 32 bits and both together at most 62. The calendar has 4,096 buckets. Returns NULL
+ * with errno EINVAL, ENOMEM. */
 struct event_queue *event_queue_create(weft_time width_ps, unsigned order_bits, unsigned item_bits);
 /* The same with a calendar that reaches about 'reach_ps' ahead, to save memory. */
 struct event_queue *event_queue_create_reaching(
 	weft_time width_ps, weft_time reach_ps, unsigned order_bits, unsigned item_bits);
 void event_queue_destroy(struct event_queue *queue);
 
-/* The rare path of a push: into the current bucket, beyond the calendar, or without room. */
+/* The rare case of a push: into the current bucket, beyond the calendar, or when there is no
+ * room. */
 void event_queue_push_slow(struct event_queue *queue, struct sim_event event);
-/* The same for a lane: before its last event, or without room. */
+/* The same for a lane: before its last event, or when there is no room. */
 void event_queue_push_lane_slow(struct event_queue *queue, unsigned which, struct sim_event event);
 
 static inline uint64_t event_key(const struct event_queue *queue, struct sim_event event)
@@ -135,7 +136,7 @@ static inline uint32_t event_key_item(const struct event_queue *queue, uint64_t 
 	return (uint32_t)(key & queue->item_mask);
 }
 
-/* 'event.at' is neither before the last popped event nor before the limit of a pop that found
+/* 'event.at' must be neither before the last popped event nor before the limit of a pop that found
  * nothing. */
 static inline void event_queue_push(struct event_queue *queue, struct sim_event event)
 {
@@ -174,14 +175,14 @@ void event_queue_gather(struct event_queue *queue, struct sim_event event);
  * sorted if they were set aside almost in order. */
 void event_queue_merge_lane(struct event_queue *queue, unsigned which);
 
-/* True: remove the event. Must not change the queue. */
+/* Returns true to remove the event. Must not change the queue. */
 typedef bool event_remove_fn(void *ctx, struct sim_event event);
 /* Calls 'removes' for each event, in any order, to decide whether it is removed. No events may be
  * set aside. */
 void event_queue_remove(struct event_queue *queue, event_remove_fn *removes, void *ctx);
 
-/* The rare path of a pop: another limit, or the next bucket with events. False if no event is due
- * before 'limit': then nothing has changed, and events before 'limit' may still be added. */
+/* The rare case of a pop: another limit, or the next bucket with events. Returns false if no event
+ * is due before 'limit': then nothing has changed, and events before 'limit' may still be added. */
 bool event_queue_advance(struct event_queue *queue, weft_time limit);
 
 /* Updates the head of a source after a change of its first event. */
@@ -248,8 +249,8 @@ static inline bool event_queue_pop(
 	return event_queue_take(queue, limit, event) != EVENT_NONE;
 }
 
-/* No event is earlier than this; WEFT_TIME_NEVER: there is none. The time of the first event if
- * that is in a lane or in the current bucket, else when its bucket begins. */
+/* No event is earlier than this; WEFT_TIME_NEVER: there is none. It is the time of the first event
+ * if that is in a lane or in the current bucket, otherwise the start of its bucket. */
 weft_time event_queue_next(const struct event_queue *queue);
 
 bool event_queue_is_empty(const struct event_queue *queue);

@@ -19,7 +19,7 @@
 
 struct lateness {
 	uint64_t arrivals, sum_ns; /* since the start */
-	struct histogram *total;   /* the loop's, ns; NULL: nothing is measured */
+	struct histogram *total;   /* the loop's histogram, in ns; NULL: nothing is measured */
 	/* While it was last set. */
 	uint64_t max_ns;
 	uint64_t step[LATENESS_STEPS];

@@ -40,7 +40,7 @@ unsigned mser5(const double *value, unsigned count)
 		sum += mean;
 		squares += mean * mean;
 		spread = fmax(0, squares - sum * sum / left) / (left * left);
-		/* The last few values may be equal by chance. */
+		/* The last few values may happen to be equal. */
 		if (left >= MSER_GROUP && spread <= min) {
 			min = spread;
 			best = i;
@@ -170,7 +170,7 @@ struct steadiness steadiness_of(const double *sum, const double *weight, unsigne
 	cut = place_of(weight, count, cut == values ? values / 2 : cut);
 	if (!divide(sum + cut, weight + cut, count - cut, &parts))
 		return unknown(change, 0);
-	/* The effect of the warm-up on the mean of the whole. */
+	/* The effect of the warm-up on the overall mean. */
 	bias = fabs(all.mean / parts.mean - 1);
 	if (bias > STEADINESS_CHANGE / 2)
 		return unknown(change, 2 * bias / STEADINESS_CHANGE * 2);

@@ -48,7 +48,7 @@ static unsigned choose_oblivious(
 
 /* Always the port with the most credits for the VC in which the packet would be stored. With AFI an
  * alternative has to be better than the primary port, because a packet that leaves its primary port
- * cannot return to it (our choice: the papers combine AFI only with adaptive-th). */
+ * cannot return to it (Weft's choice: the papers combine AFI only with adaptive-th). */
 static unsigned choose_always(
 	struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
 {

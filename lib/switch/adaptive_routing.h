@@ -26,7 +26,7 @@ struct adaptive;
 
 struct adaptive_mode {
 	const char *name;
-	const char *summary; /* the port that it takes, for the documentation page */
+	const char *summary; /* the port that it chooses, for the documentation */
 	/* Needs notifications (ARN): packets keep their path, as with 'none', until a notification
 	 * arrives; the switch has a detector and an ARN table. */
 	bool notified;
@@ -53,8 +53,9 @@ struct adaptive_flowlet {
 
 struct adaptive {
 	bool afi;
-	uint8_t channel;        /* the AFC */
-	uint32_t threshold_ppm; /* adaptive-th: occupancy above which the primary is left */
+	uint8_t channel; /* the AFC */
+	/* Adaptive-th: occupancy above which packets leave the primary port. */
+	uint32_t threshold_ppm;
 	const struct adaptive_mode *mode;
 	const struct peer_buffer *output; /* [ports], the buffers behind; the owner's */
 	struct rng rng;
@@ -129,7 +130,7 @@ ADAPTIVE_MODES(X)
 /* The list of modes. */
 extern const struct name_table adaptive_modes;
 
-/* NULL if no mode has this name. */
+/* Returns NULL if no mode has this name. */
 static inline const struct adaptive_mode *adaptive_mode_find(const char *name)
 {
 	return name_table_find(&adaptive_modes, name);

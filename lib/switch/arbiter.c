@@ -5,7 +5,7 @@
 #include "arbitration.h"
 #include "contention.h"
 
-#define PERIOD     256u   /* packets from an output after which its flows are counted anew */
+#define PERIOD     256u   /* packets from an output after which its flows are recounted */
 #define BLOCK_TIME 65536u /* cost of a block at weight 1 */
 
 void arbiter_retry(struct weft_switch *sw, unsigned output)
@@ -106,7 +106,7 @@ static void look_at(struct weft_switch *sw, unsigned output, unsigned input, wef
 	}
 }
 
-/* Ends a period: flows are counted anew. */
+/* Ends a period: flows are recounted from zero. */
 static void begin_period(struct weft_switch *sw, unsigned output)
 {
 	sw->arbitration->output[output].packets = 0;

@@ -138,7 +138,7 @@ static inline void arbiter_advance_vc(
 			(uint8_t)((vc + 1) & (FRAME_VCS_MAX - 1));
 }
 
-/* A packet leaves whose departure must be reported: the rare part of arbiter_pick_burst(). */
+/* The rare part of arbiter_pick_burst(): a packet leaves whose departure must be reported. */
 void arbiter_report(struct weft_switch *sw, struct weft_packet *packet, unsigned output,
 	const struct voq *queue, weft_time now);
 
@@ -182,6 +182,6 @@ static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct 
 void arbiter_retry(struct weft_switch *sw, unsigned output);
 
 /* For rules other than round robin (arbitration.h): sets the round-robin position to the head that
- * these rules select, so that it is picked next. Heads without credits stall. False: none can
- * leave. */
+ * these rules select, so that it is picked next. Heads without credits stall. Returns false if none
+ * can leave. */
 bool arbiter_aim(struct weft_switch *sw, unsigned output, weft_time now);

@@ -125,7 +125,7 @@ static uint16_t take_free(struct arn_table *table, uint8_t port)
 }
 
 /* selectAlternativeOport(), pseudo-code 3, where the switch acts. A switch without another path
- * ignores the notification (our choice; in a fat tree it does not happen). */
+ * ignores the notification (Weft's choice; it does not happen in a fat tree). */
 static bool consume(struct arn_table *table, struct arn_entry *entry)
 {
 	const struct arn_table_config *config = &table->config;
@@ -204,7 +204,7 @@ struct arn_entry *arn_table_process(struct arn_table *table, const struct contro
 		table->counters.refreshed++;
 		return NULL;
 	}
-	/* The root differs from the previous one: it has moved. */
+	/* The root differs from the previous one: congestion has moved. */
 	if (at != ARN_ENTRY_NONE) {
 		remove_entry(table, at);
 		table->counters.replaced++;

@@ -90,7 +90,8 @@ struct arn_table {
 	struct arn_table_counters counters;
 };
 
-/* NULL with errno EINVAL (a number out of range, no way to choose alternatives) or ENOMEM. */
+/* Returns NULL with errno EINVAL (a number out of range, no way to choose alternatives) or
+ * ENOMEM. */
 struct arn_table *arn_table_create(const struct arn_table_config *config);
 void arn_table_destroy(struct arn_table *table);
 
@@ -99,8 +100,8 @@ void arn_table_destroy(struct arn_table *table);
 struct control_arn arn_table_root(
 	const struct arn_table *table, bool up, uint32_t id, uint16_t destination, uint8_t vc);
 
-/* processARN(), pseudo-code 2: a notification that arrived on 'port', or a root of this switch at
- * the output 'port'. Only in the latter case may 'adapted' be true, which means that the
+/* processARN(), pseudo-code 2: handles a notification that arrived on 'port', or a root of this
+ * switch at the output 'port'. Only in the latter case may 'adapted' be true, which means that the
  * responsible packet is adapted. Returns the new entry, or NULL if none was made. */
 struct arn_entry *arn_table_process(struct arn_table *table, const struct control_arn *arn,
 	uint8_t port, bool adapted, weft_time now);
@@ -112,7 +113,7 @@ void arn_table_expire(struct arn_table *table, weft_time now);
  * switch's stage is 'stage' from now on. */
 void arn_table_forget(struct arn_table *table, uint8_t stage);
 
-/* When the oldest entry expires; WEFT_TIME_NEVER: there is none. */
+/* When the oldest entry expires, or WEFT_TIME_NEVER. */
 weft_time arn_table_next_due(const struct arn_table *table);
 
 enum arn_verdict {
@@ -133,5 +134,6 @@ static inline bool arn_table_concerns(const struct arn_table *table, uint16_t de
 enum arn_verdict arn_table_match(struct arn_table *table, uint16_t destination, uint8_t vc,
 	bool adapted, unsigned input, weft_time now, const struct arn_entry **entry);
 
-/* Checks invariants, for tests and debug builds. NULL, or a description of the violation. */
+/* Checks invariants, for tests and debug builds. Returns NULL, or a description of the
+ * violation. */
 const char *arn_table_check(const struct arn_table *table);

@@ -219,7 +219,7 @@ void congestion_control_on_arn(struct congestion_control *congestion, unsigned p
 	update(congestion);
 }
 
-/* congestionRootDetected(), pseudo-code 1, for one packet responsible. */
+/* congestionRootDetected(), pseudo-code 1, for one responsible packet. */
 static void process_root(struct congestion_control *congestion, unsigned output,
 	const struct weft_packet *head, weft_time now)
 {

@@ -37,12 +37,13 @@
  * control writes it, except for CONGESTION_TIMED. */
 struct congestion_signal {
 	uint8_t plain_vcs; /* packets of lower VCs follow their table and SL: nothing to decide */
-	uint8_t alert; /* CONGESTION_DRIVER; or a timer runs or departures count: _poll() when due,
-			  _left() */
+	/* CONGESTION_DRIVER; or a timer runs or departures are counted: _poll() is called when
+	 * due, or _left(). */
+	uint8_t alert;
 	uint8_t departures; /* set of CONGESTION_* */
 };
 
-/* The head of a VOQ, NULL if it is empty. */
+/* Returns the head of a VOQ, or NULL if it is empty. */
 typedef const struct weft_packet *(*congestion_control_head_fn)(
 	void *ctx, unsigned input, unsigned vc, unsigned output);
 
@@ -101,8 +102,8 @@ struct congestion_control {
 
 _Static_assert(offsetof(struct congestion_control, adaptive.mode) < 64, "one cache line");
 
-/* NULL with errno EINVAL (a number out of range, a detector without a table or heads, AFI with one
- * VC) or ENOMEM. */
+/* Returns NULL with errno EINVAL (a number out of range, a detector without a table or heads, AFI
+ * with one VC) or ENOMEM. */
 struct congestion_control *congestion_control_create(
 	const struct congestion_control_config *config);
 void congestion_control_destroy(struct congestion_control *congestion);
@@ -116,8 +117,8 @@ void congestion_control_set_tables(struct congestion_control *congestion,
  * the switch decides on each packet for other reasons. */
 void congestion_control_set_calm(struct congestion_control *congestion, uint8_t vcs);
 
-/* The rare part of congestion_control_route(): the packet's destination has entries. True:
- * '*output' is the alternative of an entry; a packet that arrived earlier than the entry's
+/* The rare part of congestion_control_route(): the packet's destination has entries. Returns true
+ * if '*output' is the alternative of an entry. A packet that arrived earlier than the entry's
  * notification is ready when that was due. */
 bool congestion_control_consult(struct congestion_control *congestion, struct weft_packet *packet,
 	unsigned *output, weft_time now);
@@ -163,7 +164,8 @@ static inline uint8_t congestion_control_next_vc(
 					: vc;
 }
 
-/* True if the detector considers the output a root. NULL: there is no congestion control. */
+/* True if the detector considers the output a root. Returns NULL if there is no congestion
+ * control. */
 static inline bool congestion_control_is_root(
 	const struct congestion_control *congestion, unsigned output)
 {
@@ -202,10 +204,10 @@ typedef void (*congestion_control_count_fn)(void *ctx, const char *name, uint64_
 void congestion_control_counters(
 	const struct congestion_control *congestion, congestion_control_count_fn count, void *ctx);
 
-/* The next notification to be sent; false: there is none. */
+/* The next notification to be sent. Returns false if there is none. */
 bool congestion_control_take_arn(
 	struct congestion_control *congestion, struct congestion_control_arn *out);
 
-/* Checks invariants, including the detector's and the table's. NULL, or a description of the
- * violation. */
+/* Checks invariants, including the detector's and the table's. Returns NULL, or a description of
+ * the violation. */
 const char *congestion_control_check(const struct congestion_control *congestion);

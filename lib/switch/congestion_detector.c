@@ -122,7 +122,7 @@ static unsigned bit_of(const struct congestion_detector *detector, unsigned vc)
 	return detector->config.by_vc ? vc : 0;
 }
 
-/* Records that the VOQ is above HCDTh; true if it has only just exceeded it. */
+/* Records that the VOQ is above HCDTh; returns true if it has only just exceeded it. */
 static bool set_above(
 	struct congestion_detector *detector, unsigned input, unsigned vc, unsigned output)
 {

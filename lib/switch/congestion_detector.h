@@ -93,7 +93,7 @@ struct congestion_detector {
 	uint64_t suspicions, roots;              /* counters: begun */
 };
 
-/* NULL with errno EINVAL (a number out of range, LCDTh not below HCDTh) or ENOMEM. */
+/* Returns NULL with errno EINVAL (a number out of range, LCDTh not below HCDTh) or ENOMEM. */
 struct congestion_detector *congestion_detector_create(
 	const struct congestion_detector_config *config);
 void congestion_detector_destroy(struct congestion_detector *detector);
@@ -162,7 +162,7 @@ static inline weft_time congestion_detector_next_due(const struct congestion_det
 int congestion_detector_poll(
 	struct congestion_detector *detector, weft_time now, enum congestion_detector_state *what);
 
-/* The end of CRT: true if the output is a root from now on. */
+/* CRT has ended: returns true if the output is a root from now on. */
 bool congestion_detector_confirm(struct congestion_detector *detector, unsigned output,
 	uint32_t free, uint32_t capacity, weft_time now);
 
@@ -180,5 +180,6 @@ static inline uint32_t congestion_detector_root_id(
 	       detector->output[output].life;
 }
 
-/* Checks invariants, for tests and debug builds. NULL, or a description of the violation. */
+/* Checks invariants, for tests and debug builds. Returns NULL, or a description of the
+ * violation. */
 const char *congestion_detector_check(const struct congestion_detector *detector);

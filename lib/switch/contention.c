@@ -106,7 +106,7 @@ static uint32_t saturate(uint64_t ns)
 	return ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
 }
 
-/* The extension if it must be read or written; NULL: this is not necessary, or its check is
+/* The extension if it must be read or written; NULL if this is not necessary or its checksum is
  * wrong. */
 static struct latency_extension *open_extension(
 	struct contention *contention, const struct weft_packet *packet, bool is_long)

@@ -12,10 +12,10 @@
  * on the blocks that wait for the packet's output in its VC: none up to 'min_blocks', all above
  * 'max_blocks', in between a share that rises to 'max_ppm'.
  *
- * A packet above the threshold is still left unmarked if it is small (Packet_Size), if too few
- * packets have passed since the last mark (Marking_Rate), or, without the Victim_Mask, if the next
- * buffer has no credits for it: then the congestion is further downstream. Paper 002 marks roots
- * and victims alike. */
+ * A packet above the threshold remains unmarked if it is small (Packet_Size), if too few packets
+ * have passed since the last mark (Marking_Rate), or, without the Victim_Mask, if the next buffer
+ * has no credits for it: then the congestion is further downstream. Paper 002 marks roots and
+ * victims alike. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,7 +49,7 @@ struct fecn {
 void fecn_init(struct fecn *fecn);
 /* Makes each VC mark the next packet that it may mark. */
 void fecn_set_rules(struct fecn *fecn, const struct fecn_rules *rules);
-/* 'vc_blocks': size of the VC's buffer. False: the threshold is above the maximum. */
+/* 'vc_blocks': size of the VC's buffer. Returns false if the threshold is above the maximum. */
 bool fecn_set(
 	struct fecn *fecn, unsigned port, unsigned vc, unsigned threshold, uint32_t vc_blocks);
 

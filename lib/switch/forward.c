@@ -55,7 +55,7 @@ static bool knows_detours(const struct weft_switch *sw, const struct weft_packet
 	       packet->destination <= sw->table_last;
 }
 
-/* An alternative port whose link is up, for a destination whose primary port is down. */
+/* Finds an alternative port whose link is up, for a destination whose primary port is down. */
 static unsigned alternative(const struct weft_switch *sw, const struct weft_packet *packet)
 {
 	port_set usable = PORT_SET_NONE, global = PORT_SET_NONE;

@@ -61,9 +61,9 @@ static inline void forward_set_header_vc(struct weft_packet *packet)
 }
 
 /* Admits a data packet that arrived whole on packet->in_port. Filled in by the driver: bytes,
- * blocks, in_port, vc, the mutable header bytes, hop, route, route_length, sl, control,
- * destination, and and, with contention, arrived_ps. Returns the output; SWITCH_PORT_NONE:
- * discarded. The caller then calls switch_pass() or switch_store(). */
+ * blocks, in_port, vc, the mutable header bytes, hop, route, route_length, sl, control, destination
+ * and, with contention, arrived_ps. Returns the output; SWITCH_PORT_NONE: discarded. The caller
+ * then calls switch_pass() or switch_store(). */
 static inline __attribute__((always_inline)) unsigned switch_admit(
 	struct weft_switch *sw, struct switch_port *port, struct weft_packet *packet, weft_time now)
 {
@@ -81,8 +81,8 @@ static inline __attribute__((always_inline)) unsigned switch_admit(
 	return output;
 }
 
-/* Takes a packet past the queues of its output, which is idle. False: no credits, or its own queue
- * is not empty. */
+/* Takes a packet past the queues of its output, which is idle. Returns false if there are no
+ * credits, or its own queue is not empty. */
 static inline __attribute__((always_inline)) bool forward_pass(struct weft_switch *sw,
 	struct switch_port *port, const struct weft_packet *packet, unsigned output, const bool voq)
 {
@@ -99,8 +99,9 @@ static inline __attribute__((always_inline)) bool forward_pass(struct weft_switc
 
 /* Takes an admitted packet past the queues if the driver can send through its output now, the
  * output is idle and there are credits. Arbitration would pick this packet next anyway, so the
- * outcome is the same as with switch_store() and switch_transmit(). False: nothing changed, and the
- * packet has to be stored. The driver calls switch_count_passed() for packets that passed. */
+ * outcome is the same as with switch_store() and switch_transmit(). Returns false if nothing
+ * changed, and the packet has to be stored. The driver calls switch_count_passed() for packets that
+ * passed. */
 static inline __attribute__((always_inline)) bool switch_pass(struct weft_switch *sw,
 	struct switch_port *port, const struct weft_packet *packet, unsigned output, const bool voq)
 {

@@ -6,9 +6,9 @@
  *
  * The remaining credits are not the same as the free space. A receiver withholds freed blocks until
  * they are worth a credit frame (credit_grant_due()), so the credits fall by up to a quarter of the
- * buffer and jump up again although the buffer is no fuller. Withheld credits must not be mistaken
- * for stored packets. The space is known exactly when a credit frame arrives. Afterwards it lies
- * between the credits left and that number plus the maximum that can be withheld
+ * buffer and jump up again although the buffer is not any fuller. Withheld credits must not be
+ * mistaken for stored packets. The space is known exactly when a credit frame arrives. Afterwards
+ * it lies between the credits left and that number plus the maximum that can be withheld
  * (credit_withheld_max()). So the estimate is the space at the last credit frame, limited by this
  * sum. It needs no additional credit frames.
  *
@@ -21,8 +21,9 @@
 #include "wire/frame.h"
 
 struct peer_buffer {
-	const struct credit_tx *tx;   /* [VCs], the link's */
-	uint32_t vc_blocks;           /* size of each VC there: the most free space ever seen */
+	const struct credit_tx *tx; /* [VCs], the link's */
+	/* Size of each VC there: the maximum free space seen so far. */
+	uint32_t vc_blocks;
 	bool exact;                   /* each packet causes a credit frame: nothing is withheld */
 	uint32_t told[FRAME_VCS_MAX]; /* free space when the last credit frame arrived */
 };

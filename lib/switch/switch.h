@@ -212,19 +212,19 @@ struct weft_switch {
 _Static_assert(PORT_SET_WORDS > 1 || offsetof(struct weft_switch, queue) == 64,
 	"the rest is in other lines");
 
-/* NULL with errno EINVAL (a number out of range) or ENOMEM. */
+/* Returns NULL with errno EINVAL (a number out of range) or ENOMEM. */
 struct weft_switch *switch_create(const struct switch_config *config, weft_time now);
 /* The same in the caller's memory, for many switches close together: switch_bytes() zeroed bytes at
- * an address that is a multiple of 64. The caller frees it. NULL with errno EINVAL. */
+ * an address that is a multiple of 64. The caller frees it. Returns NULL with errno EINVAL. */
 struct weft_switch *switch_place(void *memory, const struct switch_config *config, weft_time now);
-/* 0 if a number is out of range. */
+/* Returns 0 if a number is out of range. */
 size_t switch_bytes(const struct switch_config *config);
 /* The driver frees stored packets first: switch_drain(). */
 void switch_destroy(struct weft_switch *sw);
 
-/* A control frame that passes through the switch: into the reserve of its output. One of the
- * mapper, kind FRAME_SCOUT or FRAME_MAPPER, is routed by ports only; if its last element is for the
- * agent of the device that it has reached, and that is this one, it goes there
+/* Takes a control frame that passes through the switch into the reserve of its output. A mapper's
+ * frame (FRAME_SCOUT or FRAME_MAPPER) is routed by its list of ports only; if its last element is
+ * for the agent of the device that it has reached, and that is this one, it goes there
  * (switch_take_for_agent()). Any other element in such a frame is a routing error. Filled in by the
  * driver: as for switch_receive(), and 'kind'. */
 void switch_receive_control(struct weft_switch *sw, struct weft_packet *packet, weft_time now);
@@ -251,8 +251,8 @@ static inline void switch_let_go(struct weft_switch *sw, unsigned input)
  */
 struct weft_packet *switch_take_discards(struct weft_switch *sw);
 
-/* Sets whether the driver accepts the mapper's frames for this device. If not (the default), they
- * are routing errors. */
+/* Sets whether the driver accepts the mapper's frames for this device. If not (the default), such
+ * frames are routing errors. */
 static inline void switch_serve_agent(struct weft_switch *sw, bool served)
 {
 	sw->has_agent = served;
@@ -298,7 +298,7 @@ bool switch_is_empty(const struct weft_switch *sw);
 uint64_t switch_stored_packets(const struct weft_switch *sw);
 
 /* Checks invariants, for tests and debug builds: accounting of packets, no buffer over its limit,
- * blocks of the queues equal to the credits' view, bitmaps equal to the queues. NULL, or a
+ * blocks of the queues equal to the credits' view, bitmaps equal to the queues. Returns NULL, or a
  * description of the violation. */
 const char *switch_check(const struct weft_switch *sw);
 

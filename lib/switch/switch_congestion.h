@@ -35,9 +35,9 @@ struct switch_congestion_config {
 	const struct arn_table_config *table;
 };
 
-/* 0; -EINVAL: a number out of range, a table without alternatives, neither a table nor 'hosts', VC
- * classes, or a detector without VOQs; -ENOMEM. Call it once in the life of a switch, before it
- * stores anything. */
+/* Returns 0, -ENOMEM, or -EINVAL: a number out of range, a table without alternatives, neither a
+ * table nor 'hosts', VC classes, or a detector without VOQs. Call it once in the life of a switch,
+ * before it stores anything. */
 int switch_congestion(struct weft_switch *sw, const struct switch_congestion_config *config);
 
 /* Frees what switch_congestion() allocated; switch_destroy() calls it. The switch then routes with
@@ -64,6 +64,6 @@ static inline bool switch_congestion_is_due(const struct weft_switch *sw, weft_t
  * of them is exchanged. */
 void switch_congestion_note_plain(struct weft_switch *sw);
 
-/* Checks the invariants of congestion control and its view of the VOQs. NULL, or a description of
- * the violation. */
+/* Checks the invariants of congestion control and its view of the VOQs. Returns NULL, or a
+ * description of the violation. */
 const char *switch_congestion_check(const struct weft_switch *sw);

@@ -21,10 +21,11 @@
  *     switch_shard_flush()        what it has handed over
  *     switch_shard_accept(), switch_shard_pass()          from the rings
  *     switch_shard_push()           what the others may know
- *   All else as for a whole switch, for its own ports.
+ *   Everything else is as for a whole switch, for its own ports.
  *
- * Not divided: a switch without VOQs, whose queues are of no single output, and one that decides
- * with the state of its outputs (congestion control, marks, waiting times).
+ * Switches that cannot be divided: one without VOQs, whose queues belong to no single output, and
+ * one whose decisions depend on the state of all outputs (congestion control, marks, waiting
+ * times).
  *
  * Threads
  *   One per shard. Creation, check, drain and end: one thread, while no shard runs. */
@@ -44,7 +45,7 @@
  *
  * Inline: per packet. */
 
-/* A packet as admission left it; the header in its frame is the one for the next device. */
+/* A packet as it was after admission; the header in its frame is the one for the next device. */
 struct shard_entry {
 	struct weft_packet *packet; /* filled in only if it is a control frame of the switch */
 	uint16_t bytes, blocks;
@@ -65,11 +66,11 @@ struct shard_ring {
 	uint32_t put __attribute__((aligned(64)));
 	/* How much of it the consumer may read. */
 	uint32_t published __attribute__((aligned(64)));
-	/* The consumer's; others read it when both are at rest. */
+	/* The consumer's position; others read it only when neither thread runs. */
 	uint32_t taken __attribute__((aligned(64)));
 } __attribute__((aligned(64)));
 
-/* Room for the next entry. The consumer sees it after shard_ring_flush(). */
+/* Returns space for the next entry. The consumer sees the entry after shard_ring_flush(). */
 static inline struct shard_entry *shard_ring_put(struct shard_ring *ring)
 {
 	return &ring->entry[ring->put++ & ring->mask];
@@ -146,8 +147,8 @@ struct switch_division {
 	struct switch_shard *shard[SWITCH_SHARDS_MAX];
 };
 
-/* 'owner' of each port: a shard, 0 to shards - 1. NULL with errno EINVAL (a number out of range, a
- * shard without a port, no VOQs) or ENOMEM. The caller keeps what 'config' points to. */
+/* 'owner' of each port: a shard, 0 to shards - 1. Returns NULL with errno EINVAL (a number out of
+ * range, a shard without a port, no VOQs) or ENOMEM. The caller keeps what 'config' points to. */
 struct switch_division *switch_division_create(
 	const struct switch_config *config, const uint8_t *owner, unsigned shards);
 /* The memory of a shard, and of the rings that lead to it. Each shard's own thread may call it, so
@@ -161,11 +162,11 @@ void switch_division_destroy(struct switch_division *division);
 /* Discards everything in queues and rings. */
 void switch_division_drain(struct switch_division *division);
 uint64_t switch_division_stored(const struct switch_division *division);
-/* Checks invariants within and between the shards, while no shard runs. NULL, or a description of
- * the violation. */
+/* Checks invariants within and between the shards, while no shard runs. Returns NULL, or a
+ * description of the violation. */
 const char *switch_division_check(const struct switch_division *division);
 
-/* No buffer of its own inputs holds anything, here or in another shard. */
+/* True if no buffer of its own inputs holds anything, here or in another shard. */
 bool switch_shard_is_empty(const struct switch_shard *shard);
 
 /* At the beginning of each iteration. */
@@ -244,7 +245,7 @@ static inline void switch_shard_receive(
 }
 
 /* For forward.c: hands a routed control frame to the shard of its output, or with SHARD_AGENT to
- * shard 0. False: too many of them are on their way there. */
+ * shard 0. Returns false if too many of them are on their way there. */
 bool switch_shard_hand_control(
 	struct switch_shard *shard, struct weft_packet *packet, unsigned output);
 /* The same for a frame that the driver made, to the shard that has the port. There the driver finds
@@ -264,7 +265,8 @@ static inline void switch_shard_admit(struct switch_shard *shard, const struct s
 	shard->guests |= port_set_of(entry->input);
 }
 
-/* switch_pass() for a data packet from another shard. False: switch_shard_accept(). */
+/* switch_pass() for a data packet from another shard. If it returns false, call
+ * switch_shard_accept(). */
 static inline __attribute__((always_inline)) bool switch_shard_pass(
 	struct switch_shard *shard, const struct shard_entry *entry, port_set outputs)
 {
@@ -285,8 +287,8 @@ static inline __attribute__((always_inline)) bool switch_shard_pass(
 void switch_shard_accept(
 	struct switch_shard *shard, unsigned from, const struct shard_entry *entry, weft_time now);
 
-/* Between the checks of a switch and of its shards. */
+/* Shared by the checks of a switch and of its shards. */
 
 /* Blocks in an own input's account that are not in its own queues: in other shards, on the way
- * there, or released but not read yet. 0 for a foreign input. */
+ * there, or released but not read yet. Returns 0 for a foreign input. */
 uint32_t switch_shard_elsewhere(const struct switch_shard *shard, unsigned input, unsigned vc);

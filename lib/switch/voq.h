@@ -19,7 +19,7 @@ struct voq {
 
 _Static_assert(sizeof(struct voq) == 32, "two to a cache line");
 
-/* Returns true if the queue was empty: its head is new. */
+/* Returns true if the queue was empty, so that it has a new head. */
 static inline bool voq_push(struct voq *queue, struct weft_packet *packet)
 {
 	bool first = queue->head == NULL;

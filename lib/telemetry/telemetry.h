@@ -7,9 +7,9 @@
  *     /weft/switch/list[,FROM]                         a page of names from number FROM on
  *     /weft/switch/stats,NAME                          both also with nic, port and congestion
  *     /weft/links[,FROM]                               a page of links from number FROM on
- *     /weft/clocks[,FROM]                              a page of what is known of other clocks
- *     /weft/clocks/total                               of all of them, and the one known least well
- *     /weft/capture/start,PORT,PATH                    /weft/capture/stop,PORT
+ *     /weft/clocks[,FROM]                              a page of what is known about other clocks
+ *     /weft/clocks/total                               totals over all clocks, and the least
+ * precisely known one /weft/capture/start,PORT,PATH                    /weft/capture/stop,PORT
  *     /weft/capture/filter,FILTER,PORT,PATH            (capture_filter_write())
  *     /weft/control,TEXT                               a command for the program's own loop
  *
@@ -67,30 +67,32 @@ struct telemetry_link {
 	uint64_t value[TELEMETRY_LINK_COUNTERS_MAX];
 };
 
-/* Fills in link number 'index'; false past the last one. */
+/* Fills in link number 'index'; returns false past the last one. */
 typedef bool telemetry_link_fn(const void *ctx, unsigned index, struct telemetry_link *link);
 
 /* The clock of a host on another machine (clock_offset.h). */
 struct telemetry_clock {
 	const char *at, *of; /* hosts */
-	bool known;          /* known at present; if not, the next three are 0 */
+	bool known;          /* currently known; if not, the next three are 0 */
 	uint64_t local_ns, remote_ns, bound_ns;
 	int drift_ppb, drift_bound_ppb; /* remote against local */
 	uint64_t samples, steps;
 };
 
-/* Fills in the next clock, from number '*at' on, and sets '*at' to its number; false: there is
- * none. */
+/* Fills in the next clock, from number '*at' on, and sets '*at' to its number. Returns false if
+ * there is none. */
 typedef bool telemetry_clock_fn(const void *ctx, uint64_t *at, struct telemetry_clock *clock);
 
 struct telemetry;
 
-/* EAL is running. 'captures' (may be NULL) outlives it. NULL and error: EEXIST if one exists. */
+/* EAL is running. 'captures' (may be NULL) must outlive it. Returns NULL with error set: EEXIST if
+ * one exists. */
 struct telemetry *telemetry_create(struct capture_manager *captures, struct error *error);
 /* After it returns, no callback accesses a registered object. */
 void telemetry_destroy(struct telemetry *telemetry);
 
-/* 0, or fault: -EINVAL for too many counters, -EEXIST for a duplicate class and name, -ENOMEM. */
+/* Returns 0, or with fault set: -EINVAL for too many counters, -EEXIST for a duplicate class and
+ * name, -ENOMEM. */
 int telemetry_add_device(
 	struct telemetry *telemetry, const struct telemetry_device *device, struct error *error);
 void telemetry_set_links(struct telemetry *telemetry, telemetry_link_fn *link, const void *ctx);
@@ -101,5 +103,6 @@ void telemetry_set_clocks(struct telemetry *telemetry, telemetry_clock_fn *clock
 typedef void telemetry_wake_fn(void *ctx);
 void telemetry_set_wake(struct telemetry *telemetry, telemetry_wake_fn *wake, void *ctx);
 
-/* Takes the pending command; false if none. Called from the program's loop; costs one load. */
+/* Takes the pending command; returns false if there is none. Called from the program's loop; costs
+ * one load. */
 bool telemetry_control_poll(struct telemetry *telemetry, char text[TELEMETRY_CONTROL_MAX]);

@@ -55,7 +55,7 @@ static int refuse_option(const struct generator *generator, const struct generat
 		generator->name, nearest.known);
 }
 
-/* Parses decimal digits up to 'stop'; false if there are none, or too many. */
+/* Parses decimal digits up to 'stop'. Returns false if there are none, or too many. */
 static bool number_parse(const char *text, char stop, uint64_t *number, const char **rest)
 {
 	const char *start = text;
@@ -162,7 +162,7 @@ static int link_option_parse(struct generator_request *request, enum quantity_ki
 	return 0;
 }
 
-/* One "key=value", cut out of the text. 'given' has a bit for each option met so far. */
+/* One "key=value", cut out of the text. 'given' has a bit for each option seen so far. */
 static int pair_parse(const struct generator *generator, struct generator_request *request,
 	char *pair, uint32_t *given)
 {
@@ -225,7 +225,7 @@ static bool is_derived(const struct generator_option *option, const struct gener
 	return !option->required && option->fallback == 0 && value->number == 0;
 }
 
-/* "torus-4x4-1": the kind and its values, a name that needs no quoting anywhere. */
+/* A name that never needs quoting, such as "torus-4x4-1": the kind and its values. */
 static void name_make(const struct generator *generator, const struct generator_request *request,
 	char name[TOPOLOGY_NAME_MAX])
 {

@@ -72,7 +72,7 @@ struct generator {
 	const char *help; /* one line */
 	struct generator_option options[GENERATOR_OPTIONS_MAX + 1];
 	/* Creates '*topology' with generator_create() and adds links; the caller finishes it, and
-	 * destroys it if this function fails. 0, -EINVAL, -ENOMEM with error. */
+	 * destroys it if this function fails. Returns 0, -EINVAL or -ENOMEM with error set. */
 	int (*build)(const struct generator_request *request, struct topology **topology);
 };
 
@@ -89,11 +89,11 @@ static inline const struct generator *generator_at(unsigned i)
 	return name_table_at(&generators, i);
 }
 
-/* NULL if no kind has this name, which may be followed by ':'. */
+/* Returns NULL if no kind has this name, which may be followed by ':'. */
 const struct generator *generator_find(const char *spec);
 
-/* topology_generate() with defaults (may be NULL) for values that are not in the text. 0 or a
- * negative code. */
+/* topology_generate() with defaults (may be NULL) for values that are not in the text. Returns 0 or
+ * a negative code. */
 int generator_run(const char *spec, const struct topology_defaults *defaults,
 	struct topology **topology, struct error *error);
 /* The same for a given kind, listed or not; the text starts with its name. */
@@ -113,6 +113,6 @@ int generator_link_host(const struct generator_request *request, struct topology
 int generator_link_hosts(const struct generator_request *request, struct topology *topology,
 	uint32_t per_switch, unsigned first_port);
 /* Links between all pairs of switches that are 'adjacent'. The first ports of each lead to its
- * neighbours in the order of their numbers. -ENOMEM. */
+ * neighbours in the order of their numbers. May return -ENOMEM. */
 int generator_link_adjacent(const struct generator_request *request, struct topology *topology,
 	bool (*adjacent)(const void *ctx, uint32_t a, uint32_t b), const void *ctx);

@@ -39,7 +39,7 @@ struct topology_device {
 	uint8_t stage;  /* switches: 1 next to the hosts; TOPOLOGY_NO_STAGE where stages are
 			   undefined */
 	bool cut_off;   /* hosts: its link was removed (topology_without.h), so it may have none */
-	bool absent;    /* removed from a running lab; keeps its number, has no links */
+	bool absent;    /* removed from a running lab: keeps its number, has no links */
 	uint32_t line;  /* in the file that defines it; 0 if generated */
 	uint32_t owner; /* hosts: the entry of the host's first port */
 	uint32_t next;  /* hosts: the entry of its next port; 0 after the last */
@@ -111,8 +111,9 @@ struct topology_defaults {
 
 /* Opens 'KIND:key=value,…' (docs/reference/topology-file.md) or a file name. A known kind, alone or
  * with a ':' after it, or a text of that form, is a generator; a file with the name of a kind is
- * written './ring'. On failure NULL, and 'error' has FILE:LINE:COLUMN or the generator's text;
- * errno is EINVAL for bad contents, ENOENT, EACCES, … for a file that cannot be read, ENOMEM. */
+ * written './ring'. Returns NULL on failure: 'error' has FILE:LINE:COLUMN or the generator's text,
+ * and errno is EINVAL for bad contents, ENOENT, EACCES, … for a file that cannot be read,
+ * ENOMEM. */
 struct topology *topology_open(const char *spec, struct error *error);
 struct topology *topology_load(const char *path, struct error *error);
 struct topology *topology_generate(const char *spec, struct error *error);
@@ -124,9 +125,9 @@ struct topology *topology_open_with(
 struct topology *topology_parse(
 	const char *text, size_t length, const char *origin, struct error *error);
 
-/* Creates devices s0…, h0… without switch ports, links or stages; NULL without memory or above the
- * limits. The caller sets names, ports and stages, adds links and calls topology_finish(). A switch
- * with 0 ports gets as many as its links need. */
+/* Creates devices s0…, h0… without switch ports, links or stages; returns NULL if out of memory, or
+ * above the limits. The caller sets names, ports and stages, adds links and calls
+ * topology_finish(). A switch with 0 ports gets as many as its links need. */
 struct topology *topology_create(const char *name, uint32_t switches, uint32_t hosts);
 /* A rate of 0 and a delay of WEFT_TIME_NEVER select the topology's defaults. Returns 0 or -ENOMEM;
  * topology_finish() checks the ends. */
@@ -136,21 +137,23 @@ int topology_add_link(struct topology *topology, struct topology_port a, struct 
  * builds the indexes. 'origin' is the file name or generator text for messages. */
 int topology_finish(struct topology *topology, const char *origin, struct error *error);
 void topology_destroy(struct topology *topology);
-/* NULL without memory. */
+/* Returns NULL if out of memory. */
 struct topology *topology_copy(const struct topology *topology);
 
-/* 0 if every host can reach every other from one of its ports; else -EINVAL with the first host
- * that host 0 cannot reach, its line, and how many others it cannot reach. -ENOMEM. */
+/* Returns 0 if every host can reach every other from one of its ports; otherwise -EINVAL with error
+ * set, which names the first host that host 0 cannot reach, its line, and the number of others. May
+ * return -ENOMEM. */
 int topology_check_connected(
 	const struct topology *topology, const char *origin, struct error *error);
-/* Counts the switches that no host can reach and returns the first one. 0 or -ENOMEM. */
+/* Counts the switches that no host can reach and returns the first one. Returns 0 or -ENOMEM. */
 int topology_unused_switches(const struct topology *topology, uint32_t *first, uint32_t *count);
 
-/* Builds the index of names, which may not change afterwards; topology_finish() calls this. -EINVAL
- * if two devices have the same name, -ENOMEM. */
+/* Builds the index of names, which may not change afterwards; topology_finish() calls this. Returns
+ * -EINVAL if two devices have the same name, -ENOMEM. */
 int topology_index_names(struct topology *topology, const char *origin, struct error *error);
 
-/* The switch's port to which a host is attached; false if it has no link to a switch. */
+/* Finds the switch's port to which a host is attached. Returns false if the host has no link to a
+ * switch. */
 bool topology_host_switch(const struct topology *topology, uint32_t host, struct topology_port *at);
 
 /* Writes a topology file (docs/reference/topology-file.md) with all rates and delays, without
@@ -161,13 +164,13 @@ int topology_write(const struct topology *topology, FILE *out);
 uint32_t topology_present_hosts(const struct topology *topology);
 uint32_t topology_present_nodes(const struct topology *topology);
 
-/* -1 if the name is unknown. The name of a host with several ports means its first one. */
+/* Returns -1 if the name is unknown. The name of a host with several ports means its first one. */
 int32_t topology_find_switch(const struct topology *topology, const char *name);
 int32_t topology_find_host(const struct topology *topology, const char *name);
-/* The device name closest to a misspelt one, or to the part of 'text' before a ':'. NULL if none is
- * close. */
+/* The device name closest to a misspelt one, or to the part of 'text' before a ':'. Returns NULL if
+ * none is close. */
 const char *topology_nearest_device(const struct topology *topology, const char *text);
-/* Parses "s0:3" or "h5:1" or, for its only port, "h5"; 0 or -ENOENT. The port may not
+/* Parses "s0:3" or "h5:1" or, for its only port, "h5". Returns 0 or -ENOENT. The port may not
  * exist; topology_finish() refuses it then. */
 int topology_find_port(
 	const struct topology *topology, const char *text, struct topology_port *port);
@@ -216,7 +219,7 @@ static inline unsigned topology_port_words(const struct topology *topology)
 	return max == 0 ? 1 : (max + 63) / 64;
 }
 
-/* -EINVAL with 'error': a switch has more than 'max' ports, too many for 'what'. */
+/* Returns -EINVAL with error set if a switch has more than 'max' ports, too many for 'what'. */
 static inline int topology_check_ports(
 	const struct topology *topology, unsigned max, const char *what, struct error *error)
 {

@@ -15,5 +15,5 @@
  * -ENOMEM, or -EINVAL if METIS cannot cut it. */
 int topology_cut(const struct topology *topology, unsigned parts, uint16_t *part);
 
-/* The minimum delay of a link whose ends are in different parts; WEFT_TIME_NEVER: there is none. */
+/* The minimum delay of a link whose ends are in different parts, or WEFT_TIME_NEVER. */
 weft_time topology_cut_delay(const struct topology *topology, const uint16_t *part);

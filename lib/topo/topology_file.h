@@ -12,7 +12,7 @@
 extern const struct yaml_field topology_file_fields[];
 
 /* Reads a node in the form of a topology file; the 'weft' key may be missing. 'defaults' may be
- * NULL. 0, -EINVAL, -ENOMEM. */
+ * NULL. Returns 0, -EINVAL or -ENOMEM. */
 int topology_read(const struct yaml_tree_node *node, const struct topology_defaults *defaults,
 	struct topology **topology, struct error *error);
 

@@ -169,7 +169,7 @@ static int check_link(const struct check *check, uint32_t number)
 	return result;
 }
 
-/* A host needs at least one link, in any of its ports. */
+/* A host needs at least one link, at any of its ports. */
 static int check_hosts(const struct check *check)
 {
 	const struct topology *topology = check->topology;

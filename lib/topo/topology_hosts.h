@@ -11,11 +11,12 @@
 
 /* Appends entries for the further ports of hosts with several (host_at[].ports): the first port of
  * host i is entry i, second ports follow in the order of the hosts, and so on. Call it before
- * topology_index_names() and topology_finish(). 0, -ENOMEM, or above limits -EINVAL and error. */
+ * topology_index_names() and topology_finish(). 0, -ENOMEM, or, above limits, -EINVAL with error
+ * set. */
 int topology_split_hosts(struct topology *topology, const char *origin, struct error *error);
 
-/* Groups entries by their names; topology_finish() calls this. -EINVAL if a device has the name of
- * a host with several ports. */
+/* Groups entries by their names; topology_finish() calls this. Returns -EINVAL if a device has the
+ * name of a host with several ports. */
 int topology_group_hosts(struct topology *topology, const char *origin, struct error *error);
 
 static inline bool topology_has_rails(const struct topology *topology)
@@ -23,7 +24,7 @@ static inline bool topology_has_rails(const struct topology *topology)
 	return topology->nodes != topology->hosts;
 }
 
-/* The entry of a host's port, given any entry of the host; -1: no such port. */
+/* The entry of a host's port, given any entry of the host; -1 if there is no such port. */
 int64_t topology_host_port(const struct topology *topology, uint32_t entry, unsigned rail);
 
 /* The entries that a name means, of which 'entry' is the first: all ports of a host, or one port.
@@ -39,22 +40,22 @@ int topology_node_name(const struct topology *topology, struct topology_port por
 void topology_host_name(
 	const struct topology *topology, uint32_t entry, char name[TOPOLOGY_NAME_MAX]);
 
-/* part[switches]: equal for connected switches. The caller frees it; NULL: no memory. */
+/* part[switches]: equal for connected switches. The caller frees it, or NULL if out of memory. */
 uint32_t *topology_parts(const struct topology *topology);
 
 /* Connected entries are in one plane: plane[hosts] gets numbers from 1, and TOPOLOGY_NO_PLANE for
- * an entry without a cable. 0 or -ENOMEM. */
+ * an entry without a cable. Returns 0 or -ENOMEM. */
 int topology_planes(const struct topology *topology, uint32_t *plane);
 
-/* Stores the planes of a finished topology with rails in its hosts, unless they are set already. 0
- * or -ENOMEM. */
+/* Stores the planes of a finished topology with rails in its hosts, unless they are set already.
+ * Returns 0 or -ENOMEM. */
 int topology_keep_planes(struct topology *topology);
 
 /* Number of planes with a host; 1 if all hosts have one port. */
 uint32_t topology_plane_count(const struct topology *topology);
 
 /* Two finished topologies side by side, as parts of one fabric. A host's port is taken from the
- * topology in which it has a cable. NULL and error, as topology_multiply(). */
+ * topology in which it has a cable. Returns NULL with error set, as topology_multiply(). */
 struct topology *topology_join(
 	const struct topology *a, const struct topology *b, struct error *error);
 
@@ -68,6 +69,6 @@ static inline bool topology_apart(const struct topology *topology, uint32_t a, u
 }
 
 /* 'rails' copies of a finished topology with single-port hosts, joined at hosts with as many ports.
- * Switches of copy r are named rR-NAME. NULL and error; errno EINVAL, ENOMEM. */
+ * Switches of copy r are named rR-NAME. Returns NULL with error and errno (EINVAL, ENOMEM) set. */
 struct topology *topology_multiply(
 	const struct topology *plane, const char *name, unsigned rails, struct error *error);

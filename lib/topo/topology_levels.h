@@ -5,7 +5,7 @@
 /* Levels of a tree: finds the stages of switches in a topology that does not state them, such as
  * the listing of a real network. The leaves are the switches with hosts; the level of any other
  * switch is its distance from the nearest leaf, plus one. Where that fails, switches with fewer
- * than half as many hosts as the fullest switch are not taken as leaves: a management host on a
+ * than half as many hosts as the fullest switch do not count as leaves: a management host on a
  * spine must not hide the tree.
  *
  * The result is checked: links join different levels only, and every switch with hosts reaches
@@ -13,8 +13,8 @@
 
 #include "topology.h"
 
-/* Sets the stages of a finished topology. -EINVAL with the reason in 'why' if it is not a tree of
- * two or more levels; then no stage is set. -ENOMEM. */
+/* Sets the stages of a finished topology. Returns -EINVAL with the reason in 'why' if it is not a
+ * tree of two or more levels; then no stage is set. May return -ENOMEM. */
 int topology_levels_find(struct topology *topology, struct error *why);
 
 /* True if any switch has a stage. */
@@ -46,7 +46,7 @@ struct topology_shape {
 	double mean_distance;
 };
 
-/* Measures a finished topology. 0 or -ENOMEM. */
+/* Measures a finished topology. Returns 0 or -ENOMEM. */
 int topology_shape(const struct topology *topology, struct topology_shape *shape);
 
 /* Extends a range to include a value, the first one or a further one. */

@@ -18,13 +18,13 @@
 
 /* A copy of a finished topology without 'count' elements, each named as by users: "s0:3", "h5:0" or
  * "h5" is a link, by either end; "s4" is a switch with all its links. Duplicates, also by another
- * name of the same link, count once. The binding of a port without a link is dropped. NULL with
- * 'error' and errno EINVAL for an unknown device or a port that had no link, ENOMEM. The caller
- * destroys the copy. */
+ * name of the same link, count once. The binding of a port without a link is dropped. Returns NULL
+ * with 'error' and errno EINVAL for an unknown device or a port that had no link, ENOMEM. The
+ * caller destroys the copy. */
 struct topology *topology_without(const struct topology *topology, const char *const *failed,
 	size_t count, struct error *error);
 
 /* The attached part of a topology with failures, for writing to a file: without hosts that are cut
- * off and switches without links. Names stay, numbers move up. NULL with 'error' and errno ENOMEM.
- * The caller destroys it. */
+ * off and switches without links. Names stay, numbers move up. Returns NULL with 'error' and errno
+ * ENOMEM. The caller destroys it. */
 struct topology *topology_attached(const struct topology *topology, struct error *error);

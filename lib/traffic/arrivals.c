@@ -71,8 +71,9 @@ static weft_time within_bursts(const struct arrivals *arrivals, weft_time mean_p
 			   (arrivals->on_ps + arrivals->off_ps));
 }
 
-/* The time until 'on_ps' has passed within bursts. A distance of messages that the end of a burst
- * cuts off continues in the next burst, so that short bursts neither gain nor lose messages. */
+/* The time until 'on_ps' has passed within bursts. An interval between messages that the end of a
+ * burst cuts off continues in the next burst, so that short bursts neither gain nor lose
+ * messages. */
 static weft_time pass_bursts(
 	const struct arrivals *arrivals, struct arrivals_stream *stream, weft_time on_ps)
 {
@@ -95,7 +96,8 @@ weft_time arrivals_first(
 	stream->burst_left_ps = 0;
 	if (arrivals->kind != ARRIVALS_BURSTY)
 		return phase_ps;
-	/* Exponential times have no memory: the rest of one is distributed like a whole one. */
+	/* Exponential times are memoryless: the remainder of one is distributed like a whole
+	 * one. */
 	if (rng_below(&stream->rng, arrivals->on_ps + arrivals->off_ps) >= arrivals->on_ps)
 		off = draw_exponential(&stream->rng, arrivals->off_ps);
 	stream->burst_left_ps = draw_exponential(&stream->rng, arrivals->on_ps);

@@ -4,8 +4,7 @@
 
 /* When messages are generated. The processes:
  *
- *   constant  at constant distances
- *   poisson   exponential distances
+ *   constant  at constant distances poisson exponential distances
  *   uniform   distances equally likely from 0 to twice the mean ("uniform generation intervals" of
  *             the thesis, 4.1.1 and 4.5)
  * bursty    on and off alternately, both times exponential (a source with two states); while it is

@@ -35,7 +35,7 @@ struct rails {
 	uint32_t *plane; /* [entries]: as in the topology */
 };
 
-/* '*rails' is NULL for a topology whose hosts have one port each. 0 or -ENOMEM. */
+/* '*rails' is NULL for a topology whose hosts have one port each. Returns 0 or -ENOMEM. */
 int rails_create(const struct topology *topology, struct rails **rails);
 void rails_destroy(struct rails *rails);
 
@@ -43,7 +43,7 @@ void rails_destroy(struct rails *rails);
 uint32_t rails_port(const struct rails *rails, enum rail_rule rule, uint32_t from, uint32_t host,
 	struct rng *rng);
 
-/* The entries of a flow between hosts: the source port number 'turn' (modulo their number) among
- * those that reach the destination. False: none does. */
+/* Finds the entries of a flow between hosts: the source port number 'turn' (modulo their number)
+ * among those that reach the destination. Returns false if none does. */
 bool rails_flow(const struct rails *rails, enum rail_rule rule, uint32_t turn, struct rng *rng,
 	uint16_t *from, uint16_t *to);

@@ -28,16 +28,16 @@ struct synthetic {
 /* Writes 'bytes' bytes of the message from 'offset' on. */
 void synthetic_fill(const struct synthetic *message, uint32_t offset, uint8_t *out, uint32_t bytes);
 
-/* Reads the prefix of a first frame; 'source', 'destination' and 'message' are given. False if the
- * check value is wrong or there are too few bytes. Any of the 256 entries is accepted: the caller
- * knows how many exist. */
+/* Reads the prefix of a first frame; 'source', 'destination' and 'message' are given. Returns false
+ * if the check value is wrong or there are too few bytes. Any of the 256 entries is accepted: the
+ * caller knows how many exist. */
 bool synthetic_open(struct synthetic *message, const uint8_t *payload, uint32_t bytes);
 
 /* True if these are the bytes of the message from 'offset' on, without the prefix. */
 bool synthetic_matches(
 	const struct synthetic *message, uint32_t offset, const uint8_t *payload, uint32_t bytes);
 
-/* A first frame's payload: true if it is synthetic, not a program's. */
+/* True if the payload of a first frame is synthetic, not a program's. */
 static inline bool synthetic_is(const uint8_t *payload, uint32_t bytes)
 {
 	return bytes >= SYNTHETIC_PREFIX_BYTES && payload[0] == 0;

@@ -49,13 +49,13 @@ struct traffic {
 	bool railed : 1;                /* config.rails */
 	/* The rest. */
 	struct schedule counted;
-	uint64_t handed_frames, counted_frames; /* so far, of each reader, if lengths are drawn */
+	uint64_t handed_frames, counted_frames; /* so far, for each reader, if lengths are drawn */
 	const struct traffic_pattern *pattern;
 	void *state; /* the pattern's state */
 	struct traffic_message message;
 	uint64_t handed_messages;    /* drawn by traffic_poll() */
-	weft_time other_distance_ps; /* mean, of messages of the other length */
-	bool pending;                /* 'message' was provided and is not accepted */
+	weft_time other_distance_ps; /* mean distance of messages of the other length */
+	bool pending;                /* 'message' was provided but not accepted yet */
 	struct traffic_config config;
 	uint64_t ps_per_byte; /* at full rate */
 	struct arrivals arrivals;
@@ -98,7 +98,7 @@ static uint64_t wire_parts(const struct traffic_config *config, uint32_t bytes)
 	       frames * config->mean_route;
 }
 
-/* Random distances, up to 45 times as long, must not wrap. */
+/* Random intervals, up to 45 times as long, must not wrap. */
 static int check_distance(const struct traffic_config *config, struct error *error)
 {
 	uint32_t lengths[] = {config->message_bytes, config->message_max_bytes,
@@ -223,7 +223,7 @@ static void count_what_was_handed(struct traffic *traffic)
 	traffic->counted_frames = traffic->handed_frames;
 }
 
-/* Messages taken ahead of the clock have been drawn and need not be drawn again. */
+/* Messages taken ahead of the clock have already been drawn. */
 static void count_taken(struct traffic *traffic)
 {
 	struct traffic_counters *count = &traffic->counters;
@@ -267,7 +267,7 @@ static __attribute__((noinline)) void draw_port(struct traffic *traffic)
 
 static inline void draw_next_destination(struct traffic *traffic)
 {
-	/* The most usual pattern without a call. */
+	/* Handles the most common pattern without a call. */
 	if (traffic->uniform)
 		traffic->next_destination = traffic_other(
 			traffic->host, rng_below(&traffic->destination, traffic->others));
@@ -332,7 +332,8 @@ static void init_schedule(struct traffic *traffic)
 		traffic_pattern_sends(traffic->pattern, traffic->state, config))
 		traffic->until_ps = config->stop_ps;
 	schedule->next_ps = config->start_ps;
-	/* Sources do not beat in time: the first message falls due within the first distance. */
+	/* Sources must not run in step: the first message falls due at a random time within the
+	 * first interval. */
 	if (config->packets > 0)
 		schedule->next_ps += config->packet[0].at_ps;
 	else if (traffic->until_ps != 0)

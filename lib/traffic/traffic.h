@@ -47,7 +47,7 @@ struct traffic_config {
 	uint64_t seed;
 	uint64_t rate_bps;            /* rate of the link */
 	uint32_t load_ppm;            /* share of the rate */
-	bool bare;                    /* no frames: messages cost their bytes and nothing else */
+	bool bare;                    /* no frames: messages cost only their bytes */
 	uint32_t frame_bytes;         /* payload of a full frame, as the interface's mtu_bytes */
 	uint32_t mean_route;          /* bytes of route per frame / TRAFFIC_ROUTE_BYTE */
 	uint32_t message_bytes;       /* SYNTHETIC_PREFIX_BYTES or more */
@@ -104,18 +104,19 @@ struct traffic_message {
 };
 
 struct traffic_counters {
-	uint64_t generated_messages, generated_bytes; /* had fallen due at the last look */
-	uint64_t accepted_messages, accepted_bytes;   /* how many of those the interface took */
+	uint64_t generated_messages, generated_bytes; /* fallen due by the last check */
+	uint64_t accepted_messages, accepted_bytes;   /* how many of these the interface took */
 };
 
 struct traffic;
 
-/* NULL and error (EINVAL, ENOMEM): lengths, load, targets out of range; hosts that the pattern
- * cannot have. */
+/* Returns NULL with error set (EINVAL, ENOMEM): lengths, load or targets out of range, or hosts
+ * that the pattern does not allow. */
 struct traffic *traffic_create(const struct traffic_config *config, struct error *error);
 void traffic_destroy(struct traffic *traffic);
 
-/* The message that is due at 'now', the same one until it is accepted; false: none. */
+/* Fills in the message that is due at 'now', the same one until it is accepted. Returns false if
+ * there is none. */
 bool traffic_poll(struct traffic *traffic, weft_time now, struct traffic_message *message);
 void traffic_accept(struct traffic *traffic);
 /* The interface will never take it (no route): moves on to the next. It counts as generated
@@ -130,8 +131,9 @@ struct traffic_taken {
 };
 
 /* The next message, if it falls due by 'latest', which may be ahead of the clock: it is accepted.
- * False: none, only next_ps is set. traffic_count() counts it as generated. A source is either
- * taken from or polled (traffic_turn_to_polling()), and one with lanes is polled. */
+ * Returns false if there is none; then only next_ps is set. traffic_count() counts it as generated.
+ * A source is either taken from or polled (traffic_turn_to_polling()), and one with lanes is
+ * polled. */
 bool traffic_take(struct traffic *traffic, weft_time latest, struct traffic_taken *taken);
 /* Switches from traffic_take() to traffic_poll(). Nothing that was taken is ahead of the clock. */
 void traffic_turn_to_polling(struct traffic *traffic);
@@ -153,8 +155,8 @@ weft_time traffic_due(const struct traffic *traffic);
  * or was abandoned. */
 weft_time traffic_next(const struct traffic *traffic);
 
-/* The destination of the message that comes next: a hint for prefetching. Meaningless if there will
- * be none. */
+/* The destination of the next message: a hint for prefetching. Meaningless if there is no next
+ * message. */
 uint16_t traffic_next_destination(const struct traffic *traffic);
 
 /* Prefetches the memory that the next message needs. */

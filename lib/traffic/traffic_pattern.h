@@ -27,7 +27,7 @@ enum traffic_keys {
 
 struct traffic_pattern {
 	const char *name;
-	const char *summary;      /* the destination of each message, for the documentation page */
+	const char *summary;      /* the destination of each message, for the documentation */
 	unsigned keys;            /* enum traffic_keys */
 	bool all_without_targets; /* a source without targets sends to all hosts */
 	bool anywhere;            /* messages also go to hosts that 'to' does not name */
@@ -39,7 +39,8 @@ struct traffic_pattern {
 	 * may leave it NULL. 0 or -errno with error. */
 	int (*init)(void **state, const struct traffic_config *config, struct error *error);
 	void (*fini)(void *state);
-	/* False: this host sends nothing, and 'destination' is never called. NULL: all send. */
+	/* Returns false if this host sends nothing; 'destination' is then never called. NULL: all
+	 * send. */
 	bool (*sends)(const void *state, const struct traffic_config *config);
 	uint16_t (*destination)(void *state, const struct traffic_config *config, struct rng *rng);
 };

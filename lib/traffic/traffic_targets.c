@@ -40,7 +40,7 @@ static int keep(void **state, const struct traffic_config *config, const uint16_
 	return 0;
 }
 
-/* False: the list contains no host other than the sender. */
+/* Returns false if the list contains no host other than the sender. */
 static bool has_targets(const void *state, const struct traffic_config *config)
 {
 	return state == NULL || ((const struct targets *)state)->count > 0;

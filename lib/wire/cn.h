@@ -27,14 +27,14 @@ struct cn_flow {
 };
 
 struct cn {
-	uint32_t message;    /* message of the answered frame */
-	uint32_t sequence;   /* sequence number of that frame */
-	uint32_t waiting_ns; /* sum over all switches on the path; UINT32_MAX: this time or
-			      * longer */
-	uint8_t path;        /* index into the sender's routes, 0..CN_PATH_MAX, or
-			      * CN_PATH_UNKNOWN */
-	uint8_t flags;       /* CN_F_* */
-	uint8_t flows;       /* in flow[], 0..CN_FLOWS_MAX, each pair once; 0 unless predictive */
+	uint32_t message;  /* message of the answered frame */
+	uint32_t sequence; /* sequence number of that frame */
+	/* Sum over all switches on the path; UINT32_MAX: this long or longer. */
+	uint32_t waiting_ns;
+	uint8_t path;  /* index into the sender's routes, 0..CN_PATH_MAX, or
+			* CN_PATH_UNKNOWN */
+	uint8_t flags; /* CN_F_* */
+	uint8_t flows; /* in flow[], 0..CN_FLOWS_MAX, each pair once; 0 unless predictive */
 	struct cn_flow flow[CN_FLOWS_MAX];
 };
 
@@ -44,7 +44,7 @@ struct cn {
 /* Returns the bytes written, CN_BYTES(cn->flows). 'cn' is in range; 'out' has CN_BYTES_MAX. */
 unsigned cn_encode(const struct cn *cn, uint8_t *out);
 
-/* False, and '*cn' is undefined, unless length and all values are as described above. */
+/* Returns false, with '*cn' undefined, unless length and all values are as described above. */
 bool cn_decode(struct cn *cn, const uint8_t *in, unsigned bytes);
 
 /* Adds a flow unless it is already there or there are already 'max' (up to CN_FLOWS_MAX). */

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The two checks of the wire format.
+/* The two checksums of the wire format.
  *
  * CRC-16: polynomial x^16+x^12+x^5+1 (0x1021), bits of each byte least significant first, start
  * value 0, result inverted. It covers 64 bytes: the route, zero-padded to 32 bytes, and the fixed

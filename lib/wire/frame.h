@@ -33,7 +33,7 @@
 #define FRAME_VCS_MAX        16
 #define FRAME_HOST_NONE      0xFFFF
 #define FRAME_HOSTS_MAX      65534 /* in a network of frames; the virtual clock has no such limit */
-#define FRAME_FABRIC_NONE    0     /* number of a fabric without a name */
+#define FRAME_FABRIC_NONE    0     /* number of a fabric that has no name */
 
 enum frame_kind {
 	FRAME_DATA = 1,
@@ -44,8 +44,8 @@ enum frame_kind {
 	FRAME_HELLO = 6,  /* link-local: identity and liveness */
 	FRAME_SCOUT = 7,  /* mapper: discovery */
 	FRAME_MAPPER = 8, /* mapper: tables, commits, election */
-	FRAME_FLOW = 9,   /* end to end: where a flow begins, asked and answered */
-	FRAME_CLOCK = 10, /* end to end: time stamps of two clocks, asked and answered */
+	FRAME_FLOW = 9,   /* end to end: request and answer about where a flow starts */
+	FRAME_CLOCK = 10, /* end to end: request and answer that compare two clocks */
 	FRAME_KIND_COUNT
 };
 
@@ -63,7 +63,7 @@ enum frame_kind {
 #define ROUTE_ADAPTIVE  0x40 /* a switch may replace this hop */
 #define ROUTE_TYPE_HOST 0x01 /* interface element: deliver here */
 #define ROUTE_TYPE_ITB \
-	0x02 /* interface element: in transit, re-inject with the following elements */
+	0x02 /* interface element: in transit; re-inject with the following elements */
 /* In scout and mapper frames: for the device that it reaches, switch or interface, not its
  * neighbours. */
 #define ROUTE_TYPE_AGENT 0x03

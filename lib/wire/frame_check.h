@@ -15,7 +15,7 @@ static inline bool frame_link_local(unsigned kind)
 	return kind == FRAME_CREDIT || kind == FRAME_HELLO || kind == FRAME_ARN;
 }
 
-/* The first fault of a frame in the order of the checks. */
+/* Returns the first fault of a frame in the order of the checks. */
 enum frame_fault frame_find_fault(const uint8_t *frame, size_t bytes);
 
 /* The same for a route longer than one word, or too close to the end of the frame to read a whole

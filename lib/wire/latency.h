@@ -5,11 +5,11 @@
 /* The latency extension: what switches report to the destination about a packet's waiting time and
  * the flows that contended with it (paper 003, table 1). A data frame with FRAME_F_LATENCY has one
  * between route and payload; the payload length does not include it. It is always 40 bytes, so no
- * switch changes a length. Because switches write it, it has a check of its own, and neither of the
+ * switch changes a length. Because switches write it, it has its own checksum, and neither of the
  * frame's CRCs covers it.
  *
  * The struct has the wire layout. The virtual clock has no frames: it keeps the waiting time in the
- * packet's descriptor and the rest in a table of these structs, without the check. */
+ * packet's descriptor and the rest in a table of these structs, without the checksum. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,18 +34,18 @@ struct latency_extension {
 
 _Static_assert(sizeof(struct latency_extension) == FRAME_LATENCY_BYTES, "as frame.h says");
 
-/* The extension of a packet that leaves its source by path 'path' (0..CN_PATH_MAX), with its
- * check. */
+/* Makes the extension of a packet that leaves its source on path 'path' (0..CN_PATH_MAX), with its
+ * checksum. */
 void latency_begin(struct latency_extension *extension, unsigned path);
 
-/* True if the check is correct. Switches check nothing else, because they only add values. */
+/* True if the checksum is correct. Switches check nothing else, because they only add values. */
 bool latency_check_ok(const struct latency_extension *extension);
 
-/* Adds a waiting time, saturating. The check becomes invalid. */
+/* Adds a waiting time, saturating. The checksum becomes invalid. */
 void latency_add(struct latency_extension *extension, uint32_t waiting_ns);
 
 /* Records the contending flows in a packet that was not yet predictive; 'flows' up to CN_FLOWS_MAX,
- * may be 0. The check becomes invalid. */
+ * may be 0. The checksum becomes invalid. */
 void latency_record(
 	struct latency_extension *extension, const struct cn_flow *flow, unsigned flows);
 
@@ -63,8 +63,8 @@ uint32_t latency_waiting_ns(const struct latency_extension *extension);
 /* Copies the recorded flows into 'cn', in host order; 'flows' is at most CN_FLOWS_MAX. */
 void latency_flows(struct cn *cn, const struct latency_extension *extension);
 
-/* Fills in waiting_ns, path, flows and CN_F_PREDICTIVE; sets no other field. Does not look at the
- * check. False, and '*cn' is undefined, if the extension is invalid: reserved bits set, too many
+/* Fills in waiting_ns, path, flows and CN_F_PREDICTIVE; sets no other field. Ignores the checksum.
+ * Returns false, with '*cn' undefined, if the extension is invalid: reserved bits set, too many
  * flows, a flow that occurs twice or lacks a host, flows in a packet that is not predictive, or
  * unused entries that are not zero. */
 bool latency_decode(struct cn *cn, const struct latency_extension *extension);

@@ -68,12 +68,12 @@ struct mapper_reply {
 	uint64_t followed; /* mapper that it follows; 0: none */
 	uint16_t followed_priority;
 	uint16_t priority; /* its own, if a candidate */
-	uint16_t number;   /* host or switch number that it has or requests, or
-			    * MAPPER_NUMBER_NONE */
-	uint8_t age;       /* the tables have been in use for at least 2^(age - 1) us; 0: new */
-	uint32_t version;  /* a hash of the version of Weft */
-	uint64_t linked;   /* ports on which the link layer has found a neighbour */
-	uint64_t digest;   /* digest of the tables in use */
+	/* Host or switch number that it has or requests, or MAPPER_NUMBER_NONE. */
+	uint16_t number;
+	uint8_t age;      /* the tables have been in use for at least 2^(age - 1) us; 0: new */
+	uint32_t version; /* a hash of the version of Weft */
+	uint64_t linked;  /* ports on which the link layer has detected a neighbour */
+	uint64_t digest;  /* digest of the tables in use */
 	uint8_t name_length;
 	char name[MAPPER_NAME_MAX + 1];
 };
@@ -163,7 +163,7 @@ struct mapper_image_part {
 
 struct mapper_message {
 	uint8_t type;                  /* enum mapper_type */
-	bool keyed;                    /* it carries a tag; otherwise the tag is zero */
+	bool keyed;                    /* whether it carries a tag; otherwise the tag is zero */
 	uint64_t sender, target;       /* identities; target 0: whichever device the message
 					* reaches */
 	uint64_t counter;              /* the sender's, rises with each message */
@@ -201,6 +201,6 @@ enum frame_kind mapper_type_kind(unsigned type);
  * bytes; 'out' has room for MAPPER_MESSAGE_MAX. All fields of the message are in range. */
 unsigned mapper_message_encode(const struct mapper_message *message, uint8_t *out);
 
-/* False for bytes that mapper_message_encode() could not have written, apart from the tag, which is
- * not checked. 'data' of a table or an image points into 'in'. */
+/* Returns false for bytes that mapper_message_encode() could not have written, apart from the tag,
+ * which is not checked. 'data' of a table or an image points into 'in'. */
 bool mapper_message_decode(struct mapper_message *message, const uint8_t *in, unsigned bytes);

@@ -16,8 +16,7 @@
 
 struct weft_packet {
 	struct weft_packet *next; /* link of the queue that holds the packet */
-	weft_time arrived_ps;     /* when an interface received it, or when a link will deliver
-				   * it */
+	weft_time arrived_ps;     /* when an interface received it, or a link will deliver it */
 	uint16_t bytes;           /* frame length without FCS */
 	uint16_t blocks;          /* flow-control blocks, frame_blocks(bytes) */
 	uint8_t in_port;
@@ -43,7 +42,7 @@ struct weft_packet {
 	uint16_t destination;
 	uint16_t source;
 	uint8_t kind;    /* enum frame_kind */
-	uint8_t stalled; /* 1: was a queue head without credits (for captures) */
+	uint8_t stalled; /* 1: has been a queue head without credits (for captures) */
 	uint8_t discard; /* why it was discarded: enum switch_counter */
 	uint8_t entry;   /* index in the run's traffic (virtual clock; for the real clock see
 			  * synthetic.h) */

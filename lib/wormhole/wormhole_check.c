@@ -14,7 +14,7 @@ static int refuse_route(const struct wormhole_net *net, uint32_t source, uint32_
 		what);
 }
 
-/* The channel on which an element leaves the far end of this one; none if it cannot. */
+/* The channel through which an element leaves the far end of this one; none if it cannot. */
 static uint32_t next_channel(const struct wormhole_net *net, uint32_t number, uint8_t element)
 {
 	const struct wormhole_channel *channel = &net->channel[number];

@@ -92,7 +92,7 @@ static void hold(
 		wormhole_launch(net, number, start);
 }
 
-/* False: no message could be taken, ask again. */
+/* Returns false if no message could be taken and the caller must ask again. */
 static bool send_own(struct wormhole_net *net, uint32_t host, uint64_t now)
 {
 	struct wormhole_offer offer;

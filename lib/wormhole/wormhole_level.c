@@ -3,8 +3,8 @@
 
 /* Predicts when a buffer passes a mark. Its level rises by one per cycle, stays, or falls by one,
  * so the time is known once the runs that fill and drain it are. Code that starts or ends a run
- * other than predicted must predict again. A prediction that is too early only costs a check; one
- * that is too late is an error. */
+ * differently from the prediction must predict again. A prediction that is too early only costs a
+ * check; one that is too late is an error. */
 
 #include "wormhole_net_private.h"
 

@@ -19,8 +19,7 @@
 #include "nic/itb_pool.h"
 #include "topo/topology.h"
 
-/* In cycles and flits of one byte (thesis 004, section 4.3). The topology has the delay of each
- * link. */
+/* In cycles and flits of one byte (thesis 004, section 4.3). Link delays are in the topology. */
 struct wormhole_parameters {
 	weft_time cycle_ps;      /* time of one flit on a link */
 	uint32_t routing_cycles; /* latency of the first flit through a switch; the others follow */
@@ -81,9 +80,10 @@ struct wormhole_ops {
 	/* Cycle in which 'host' next has a message of its own; 'now' or earlier if one is
 	 * waiting. */
 	uint64_t (*due)(void *ctx, uint32_t host, uint64_t now);
-	/* Number of waiting messages; called if messages in transit wait too. */
+	/* Number of waiting messages; called if messages in transit are also waiting. */
 	uint32_t (*waiting)(void *ctx, uint32_t host, uint64_t now);
-	/* Takes the first waiting message; false: it has no route, ask again. */
+	/* Takes the first waiting message. Returns false if it has no route; the net then asks
+	 * again. */
 	bool (*take)(void *ctx, uint32_t host, uint64_t now, struct wormhole_offer *offer);
 	/* The tail of a host's own message leaves the source in cycle 'last'; the header could have
 	 * left in cycle 'first'. May be NULL. */
@@ -100,23 +100,24 @@ struct wormhole_ops {
 
 struct wormhole_net;
 
-/* NULL and error: links whose delay does not fit the marks, unequal rates, or no memory. The
- * topology outlives the net. */
+/* Returns NULL with error set: links whose delay does not fit the marks, unequal rates, or no
+ * memory. The topology outlives the net. */
 struct wormhole_net *wormhole_net_create(const struct topology *topology,
 	const struct wormhole_parameters *parameters, const struct wormhole_ops *ops, void *ctx,
 	struct error *error);
 void wormhole_net_destroy(struct wormhole_net *net);
 
-/* Checks the links as wormhole_net_create() does. 0 or -EINVAL. */
+/* Checks the links as wormhole_net_create() does. Returns 0 or -EINVAL. */
 int wormhole_net_check_links(const struct topology *topology,
 	const struct wormhole_parameters *parameters, struct error *error);
 
-/* 0, or -EINVAL with error if this route does not lead from host to host. */
+/* Returns 0, or -EINVAL with error set if this route does not lead from host to host. */
 int wormhole_net_check_route(const struct wormhole_net *net, uint32_t source, uint32_t destination,
 	const uint8_t *route, unsigned length, struct error *error);
 
-/* Processes all cycles before 'until'. False: no event is left, or there was no memory
- * (wormhole_net_failed). Ends early, after the current event, if wormhole_net_halt() was called. */
+/* Processes all cycles before 'until'. Returns false if there is no event is left, or memory ran
+ * out (wormhole_net_failed). Ends early, after the current event, if wormhole_net_halt() was
+ * called. */
 bool wormhole_net_run(struct wormhole_net *net, uint64_t until);
 /* Ends wormhole_net_run() early; called from the owner's callbacks. */
 void wormhole_net_halt(struct wormhole_net *net);
@@ -156,5 +157,5 @@ unsigned wormhole_net_deadlock(
 	const struct wormhole_net *net, struct topology_port *cycle, unsigned room);
 
 /* Checks invariants: messages conserved, no level above the buffer, pools consistent with messages
- * in transit. NULL, or a description of the violation. Between runs, for tests. */
+ * in transit. Returns Returns NULL, or a description of the violation. For tests, between runs. */
 const char *wormhole_net_check(const struct wormhole_net *net);

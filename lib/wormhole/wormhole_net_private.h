@@ -24,8 +24,8 @@ struct wormhole_run {
 
 struct wormhole_runs {
 	struct wormhole_run run;      /* the last one */
-	uint64_t total;               /* if it is not on: flits of all runs */
-	bool on;                      /* has no end yet */
+	uint64_t total;               /* if no run is active: flits of all runs */
+	bool on;                      /* the last run has not ended yet */
 	uint8_t last, mask;           /* newest, and entries - 1, of: */
 	struct wormhole_run *earlier; /* a ring; the owner's memory, zero at first */
 };
@@ -93,7 +93,7 @@ enum wormhole_event {
 struct wormhole_channel {
 	struct wormhole_runs runs; /* that its sender has emitted */
 	/* The sender. */
-	uint64_t start_at; /* cycle from which the holder's first flit may leave */
+	uint64_t start_at; /* first cycle in which the holder's first flit may leave */
 	uint64_t tail_at;  /* when its tail leaves unless stopped; WORMHOLE_NEVER */
 	uint64_t base;     /* total when the holder got the channel */
 	uint64_t request;  /* by output of a switch: inputs that request it */
@@ -109,7 +109,7 @@ struct wormhole_channel {
 	uint32_t to_device;
 	uint32_t back; /* the other direction of the link */
 	/* The buffer at the end; none at a host. */
-	uint32_t head, waiting, last; /* its messages: the first one, the following ones */
+	uint32_t head, waiting, last; /* its messages: the first one, and the following ones */
 	uint32_t out;                 /* channel granted to the first one */
 	bool stop_sent;
 	uint64_t drained;  /* total of the messages that have left completely */
@@ -135,12 +135,13 @@ struct wormhole_list {
 struct wormhole_net {
 	const struct topology *topology;
 	struct wormhole_parameters parameters;
-	/* Cycles from first in the buffer to the request, and from the grant to the first flit. */
+	/* Cycles from being first in the buffer to the request, and from the grant to the first
+	 * flit. */
 	uint32_t request_cycles, grant_cycles;
 	const struct wormhole_ops *ops;
 	void *ctx;
 	struct event_queue *events;
-	/* Those out of switch 0's ports, switch 1's, …, then the hosts'. */
+	/* Channels that leave switch 0, switch 1, …, then those that leave hosts. */
 	struct wormhole_channel *channel;
 	struct topology_port *sender; /* by channel */
 	struct wormhole_run *runs;    /* runs of all channels */
@@ -150,7 +151,7 @@ struct wormhole_net {
 	struct wormhole_message *message;
 	uint32_t messages, message_room, free_message;
 	struct wormhole_list asked;   /* channels with a decision in cycle 'decide' */
-	struct wormhole_list arrived; /* buffers that a header has reached in it */
+	struct wormhole_list arrived; /* buffers that a header has reached in that cycle */
 	uint64_t decide, now;
 	struct wormhole_counters count;
 	bool halted, failed;

@@ -40,8 +40,8 @@ static void wormhole_request(struct wormhole_net *net, uint32_t number, uint64_t
 	wormhole_ask(net, out, cycle);
 }
 
-/* From 'cycle' on the buffer has another first message. It requests its output at once, or when it
- * has been routed. */
+/* From 'cycle' on the buffer has a different first message. It requests its output at once, or when
+ * it has been routed. */
 static void become_first(struct wormhole_net *net, uint32_t number, uint64_t cycle)
 {
 	if (net->request_cycles == 0)

@@ -224,7 +224,7 @@ static void print_words(const struct yaml_field *field, const char *path, FILE *
 			name_table_summary(field->words->entry[i]));
 }
 
-/* The field at "nic.selector"; NULL: there is none. */
+/* The field at "nic.selector", or NULL. */
 static const struct yaml_field *find_path(const struct yaml_field *fields, const char *path)
 {
 	size_t length = strcspn(path, ".");

@@ -105,10 +105,10 @@ void yaml_docs_list(const struct yaml_field *fields, const char *file, FILE *out
  * 'section' is a key whose values are words from a list, such as "nic.selector". 'section' names a
  * key of the table, whose nested keys are printed at all levels; "" prints only the table's
  * top-level keys. 'object' has the defaults; NULL: that column stays empty. Keys that 'elsewhere'
- * also has are left out; NULL leaves none out. False if there is no such section. */
+ * also has are left out; NULL leaves none out. Returns false if there is no such section. */
 bool yaml_docs_table(const struct yaml_field *fields, const char *section, const void *object,
 	const struct yaml_field *elsewhere, FILE *out);
 
 /* The JSON Schema (draft 2020-12) of a file "weft: NAME/1" with these keys. The caller owns it.
- * NULL: no memory. */
+ * Returns NULL if out of memory. */
 json_t *yaml_docs_schema(const struct yaml_field *fields, const char *name);

@@ -120,7 +120,7 @@ void yaml_tree_write_text(const char *text, FILE *out)
 	fputc('"', out);
 }
 
-#define BLOCK_BYTES ((size_t)64 << 10) /* larger than any single object of a tree */
+#define BLOCK_BYTES ((size_t)64 << 10) /* larger than any single object in a tree */
 
 struct yaml_tree_block {
 	struct yaml_tree_block *next;

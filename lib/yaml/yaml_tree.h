@@ -39,8 +39,8 @@ struct yaml_tree_node {
 	uint32_t count;                      /* children of a map or sequence */
 };
 
-/* NULL, 'error' and errno: EINVAL for a bad document, ENOENT, EACCES, EIO, … for a file that cannot
- * be read, ENOMEM. */
+/* Returns NULL with error and errno set: EINVAL for a bad document, ENOENT, EACCES, EIO, … for a
+ * file that cannot be read, ENOMEM. */
 struct yaml_tree *yaml_tree_load(const char *path, struct error *error);
 struct yaml_tree *yaml_tree_parse(
 	const char *text, size_t length, const char *origin, struct error *error);
@@ -52,7 +52,8 @@ const char *yaml_tree_origin(const struct yaml_tree *tree);
 
 /* Overrides one value: "switch.buffer=128KiB", "traffic[0].to=[h4]", or "traffic.0.to=[h4]". The
  * value is YAML. Missing maps on the path are created; the index just past the last element
- * appends. Errors start with option and key, "--set traffic.0.to: ". -EINVAL. */
+ * appends. Error texts start with option and key, "--set traffic.0.to: ". Returns 0, or -EINVAL
+ * with error set. */
 int yaml_tree_set(
 	struct yaml_tree *tree, const char *option, const char *assignment, struct error *error);
 
@@ -66,7 +67,7 @@ int yaml_tree_refuse(const struct yaml_tree_node *node, struct error *error, con
 int yaml_tree_refuse_key(const struct yaml_tree_node *node, struct error *error, const char *format,
 	...) __attribute__((format(printf, 3, 4)));
 
-/* 0, or -EINVAL and 'error', which names the expected kind. */
+/* Returns 0, or -EINVAL with error set, which names the expected kind. */
 int yaml_tree_expect(
 	const struct yaml_tree_node *node, enum yaml_tree_kind kind, struct error *error);
 /* Checks that the root is a map whose 'weft' key is 'format', such as "run/1". */

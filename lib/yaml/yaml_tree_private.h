@@ -17,9 +17,9 @@ struct yaml_tree {
 	uint32_t nodes;
 };
 
-/* NULL without memory. */
+/* Returns NULL if out of memory. */
 struct yaml_tree *yaml_tree_create(const char *origin);
-/* Zeroed memory of the tree, NULL without memory. */
+/* Zeroed memory of the tree, or NULL if out of memory. */
 void *yaml_tree_alloc(struct yaml_tree *tree, size_t bytes);
 char *yaml_tree_copy_text(struct yaml_tree *tree, const char *text, size_t length);
 

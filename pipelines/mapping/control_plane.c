@@ -198,7 +198,7 @@ static void give_orders(struct control_plane *plane, struct control_device *devi
 		device_control_order(device->control, DEVICE_RESUME);
 }
 
-/* An answer for which there is no room is lost, as on a cable; the mapper retries. */
+/* An answer for which there is no room is lost, as it would be on a cable; the mapper retries. */
 static void to_agent(struct control_plane *plane, struct control_device *device, weft_time now,
 	uint8_t port, const uint8_t *frame, unsigned bytes)
 {
@@ -300,7 +300,7 @@ static void ask_own_agent(struct control_plane *plane, struct control_device *de
 	mapper->local_waits = true;
 }
 
-/* False: the request must wait, and so must the mapper. */
+/* Returns false if the request must wait; then the mapper must wait as well. */
 static bool pass_local(struct control_plane *plane, struct control_device *device, weft_time now)
 {
 	struct control_mapper *mapper = device->mapper;
@@ -336,7 +336,7 @@ static unsigned turn_mapper(
 
 /* --- the plane --- */
 
-/* Hosts that this one should reach, itself included. */
+/* The number of hosts that this one should reach, including itself. */
 static uint32_t hosts_of(const struct topology *topology, uint32_t host)
 {
 	uint32_t count = 0;

@@ -46,13 +46,15 @@ struct control_plane_config {
 
 struct control_plane;
 
-/* Everything that 'config' points to must outlive the plane. NULL with errno ENOMEM. */
+/* Everything that 'config' points to must outlive the plane. Returns NULL with errno ENOMEM if out
+ * of memory. */
 struct control_plane *control_plane_create(
 	const struct control_plane_config *config, weft_time now);
 /* Only when no loop and no thread uses the plane any more. NULL is allowed. */
 void control_plane_destroy(struct control_plane *plane);
 
-/* The device's end for its poll loop; the plane owns it. NULL: no such device in this process. */
+/* The device's end for its poll loop; the plane owns it. Returns NULL if there is no such device in
+ * this process. */
 struct device_control *control_plane_control(
 	const struct control_plane *plane, enum device_kind kind, uint32_t number);
 
@@ -67,15 +69,17 @@ weft_time control_plane_poll(struct control_plane *plane, weft_time now, weft_ti
 void control_plane_absent(struct control_plane *plane, weft_time away_ps, weft_time now);
 
 /* Takes the oldest message for the user (one or more lines) and whether it is a warning; the caller
- * frees it. NULL: none. A full queue drops its oldest message. Thread of control_plane_poll(). */
+ * frees it. Returns NULL if there is none. A full queue drops its oldest message. Thread of
+ * control_plane_poll(). */
 char *control_plane_message(struct control_plane *plane, bool *warning);
 
-/* A change is in progress, so frequent polling pays. Thread of control_plane_poll(). */
+/* True if a change is in progress, so that frequent polling pays off. Thread of
+ * control_plane_poll(). */
 bool control_plane_is_busy(const struct control_plane *plane);
-/* The control thread: a loop has not taken all commands for its devices yet. */
+/* True if a loop has not yet taken all commands for its devices. For the control thread. */
 bool control_plane_waits(const struct control_plane *plane);
 
-/* Why the leading mapper of this process has no routes; NULL: none leads, or it has routes. The
+/* Why the leading mapper of this process has no routes; NULL if none leads or it has routes. The
  * plane owns the text. */
 const char *control_plane_why(const struct control_plane *plane);
 
@@ -90,7 +94,7 @@ bool control_plane_is_routed(const struct control_plane *plane);
  * with the previous topology. */
 void control_plane_renew(struct control_plane *plane, const struct topology *topology);
 
-/* Queues a request for the next poll; false if the queue is full.
+/* Queues a request for the next poll; returns false if the queue is full.
  *     status PATH      writes the state of agents and mappers as JSON
  *     map HOST PATH    writes the topology that this host's mapper has found, if any
  * The file appears complete or not at all. */

@@ -32,7 +32,7 @@ struct control_device {
 	struct control_mapper *mapper; /* NULL: no candidate */
 	char name[MAPPER_NAME_MAX + 1];
 	uint16_t reached;          /* hosts: destinations with a route */
-	bool tables_due;           /* not installed for lack of memory, retried */
+	bool tables_due;           /* not installed for lack of memory; will be retried */
 	uint64_t tables_no_memory; /* failed attempts */
 };
 
@@ -48,7 +48,7 @@ struct control_plane {
 	struct control_device *device;
 	unsigned devices;
 	struct record_ring *requests;             /* written by another thread */
-	_Atomic(const struct topology *) renewed; /* likewise; NULL: none since the last poll */
+	_Atomic(const struct topology *) renewed; /* the same; NULL: none since the last poll */
 	atomic_bool routed;
 	bool busy;
 	struct mapper_frame answer, question;
@@ -82,8 +82,8 @@ void control_plane_serve(const struct control_plane *plane, const char *request,
 void control_serve_routes(const struct control_plane *plane, const char *request);
 
 /* control_routes.c: the device's form of 'image', which table_image_check() accepted for this
- * device. The tables have 'hosts' destinations, however many the image has. NULL with errno
- * ENOMEM. */
+ * device. The tables have 'hosts' destinations, however many the image has. Returns NULL with errno
+ * ENOMEM if out of memory. */
 struct switch_tables *control_switch_tables(const uint8_t *image, unsigned ports, uint32_t hosts);
-/* Likewise; '*reached' is the number of destinations with a route. */
+/* The same; '*reached' is the number of destinations with a route. */
 struct host_tables *control_host_tables(const uint8_t *image, uint16_t hosts, uint16_t *reached);

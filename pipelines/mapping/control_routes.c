@@ -31,7 +31,7 @@ static bool begin_way(struct way *way, const struct topology *topology, uint32_t
 	return topology_peer(topology, host, &way->at);
 }
 
-/* Follows the cable at the switch's port. False: there is no cable. */
+/* Follows the cable at the switch's port. Returns false if there is no cable. */
 static bool take_port(struct way *way, unsigned port)
 {
 	const struct topology_port out = {DEVICE_SWITCH, way->at.device, (uint8_t)port};
@@ -107,7 +107,7 @@ static json_t *list_ways(
 	return ways;
 }
 
-/* null: this mapper's map lacks one of the hosts, or the mapper has no tables yet. */
+/* null if this mapper's map lacks one of the hosts, or the mapper has no tables yet. */
 static json_t *describe(const struct mapper *mapper, const char *from, const char *to)
 {
 	const struct mapper_generation *tables = mapper_current(mapper);

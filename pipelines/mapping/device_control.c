@@ -228,7 +228,7 @@ bool device_control_idle(const struct device_control *control)
 	       atomic_load_explicit(&control->idle, memory_order_relaxed);
 }
 
-/* There is room for a command and for 'keep' more without a frame. */
+/* True if there is room for a command and for 'keep' more without a frame. */
 static struct device_order *order_room(
 	struct device_control *control, unsigned bytes, unsigned keep)
 {

@@ -26,10 +26,10 @@ struct switch_tables {
 	uint64_t *alternatives;  /* [hosts] */
 	struct vc_rule *vc_rule; /* for one switch, number 0; NULL: the queuing scheme's VCs */
 	uint8_t stage;
-	uint8_t queues; /* service level sl < queues uses VC sl; 0: keeps the present VCs */
+	uint8_t queues; /* service level sl < queues uses VC sl; 0: keeps the current VCs */
 };
 
-/* No host reachable, no rule, stage 0. NULL if memory ran out. */
+/* No host reachable, no rule, stage 0. Returns NULL if memory ran out. */
 struct switch_tables *switch_tables_create(uint32_t hosts);
 void switch_tables_destroy(struct switch_tables *tables);
 
@@ -39,7 +39,7 @@ struct host_tables {
 	struct queuing *queuing; /* NULL: keeps the present service levels */
 };
 
-/* No host reachable. NULL if memory ran out. */
+/* No host reachable. Returns NULL if memory ran out. */
 struct host_tables *host_tables_create(uint16_t hosts);
 void host_tables_destroy(struct host_tables *tables);
 
@@ -65,7 +65,8 @@ struct device_order {
 
 struct device_control;
 
-/* Has room for 'frames' frames of 'frame_bytes' in each direction. NULL if memory ran out. */
+/* Has room for 'frames' frames of 'frame_bytes' in each direction. Returns NULL if memory ran
+ * out. */
 struct device_control *device_control_create(uint32_t frame_bytes, unsigned frames);
 /* Call only when neither thread uses the channel any more. Frees the tables of all commands; the
  * device owns those in use. NULL is allowed. */
@@ -74,7 +75,8 @@ void device_control_destroy(struct device_control *control);
 /* ---- For the poll loop. */
 
 /* Copies a scout or mapper frame that arrived on 'port' for this device's agent (the cursor is at
- * ROUTE_TYPE_AGENT, the last element). False, and counted, without room; the sender retries. */
+ * ROUTE_TYPE_AGENT, the last element). Without room it is counted, and false is returned; the
+ * sender retries. */
 bool device_control_up(
 	struct device_control *control, unsigned port, const uint8_t *frame, unsigned bytes);
 
@@ -87,7 +89,7 @@ void device_control_update(struct device_control *control, uint64_t linked, bool
  * the loop may leave a DEVICE_SEND, and all commands behind it, for a later iteration. It drops
  * frames for a port that is down. */
 struct device_order *device_control_next(struct device_control *control);
-/* That command is done; the loop must no longer use its memory. */
+/* The loop has finished that command, and must no longer use its memory. */
 void device_control_done(struct device_control *control);
 
 /* ---- For the control thread. */
@@ -113,12 +115,12 @@ bool device_control_idle(const struct device_control *control);
 #define DEVICE_ORDERS_KEPT 8
 /* There is room for the longest frame and DEVICE_ORDERS_KEPT other commands. */
 bool device_control_ready(const struct device_control *control);
-/* False: no room for the frame and DEVICE_ORDERS_KEPT other commands. */
+/* Returns false if there is no room for the frame and DEVICE_ORDERS_KEPT other commands. */
 bool device_control_send(
 	struct device_control *control, unsigned port, const uint8_t *frame, unsigned bytes);
 /* PAUSE, PURGE or RESUME. */
 bool device_control_order(struct device_control *control, enum device_order_kind kind);
-/* One of the two is not NULL. The loop owns them if this returns true. */
+/* At least one of the two is not NULL. The loop owns them if this returns true. */
 bool device_control_commit(struct device_control *control, struct switch_tables *of_switch,
 	struct host_tables *of_host);
 /* Reclaims the room of commands that are done and frees the tables in them. Returns their

@@ -14,11 +14,12 @@ struct audit_run {
 				audit_create() */
 };
 
-/* 'virtual': the captures are of the virtual clock. 0, or -errno and error; audit_run_close() in
- * either case. The topology outlives it. */
+/* 'virtual': the captures are of the virtual clock. Returns 0, or -errno with error set;
+ * audit_run_close() in either case. The topology outlives it. */
 int audit_run_open(struct audit_run *audit, const struct topology *topology,
 	const struct run_config *run, bool virtual, struct error *error);
-/* Rules that use only the topology and the routes ('set' or 'table' or neither). 0 or -ENOMEM. */
+/* Rules that use only the topology and the routes ('set' or 'table' or neither). Returns 0 or
+ * -ENOMEM. */
 int audit_run_open_bare(struct audit_run *audit, const struct topology *topology,
 	const struct route_set *set, const struct route_table *table, struct error *error);
 void audit_run_close(struct audit_run *audit);

@@ -47,7 +47,7 @@ static inline uint8_t capture_reason_switch(enum switch_counter counter)
 
 /* A capture_reason_fn. */
 const char *capture_reason_text(uint8_t reason);
-/* A capture_drops_fn: the frame was refused or discarded. */
+/* A capture_drops_fn: true if the frame was refused or discarded. */
 bool capture_reason_drops(uint8_t reason);
 
 /* The state that a capture adds to a data frame that arrived at a switch, on either clock: the

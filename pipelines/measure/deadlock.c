@@ -8,8 +8,7 @@
  * left. Removing the queues that can move, again and again, leaves the largest set of dead queues.
  * Frames in flight, and credits that are not granted yet, only make room in buffers that are not
  * full of dead queues. The search therefore does not depend on time: a cycle found while everything
- * else continues stays for ever. Following dead heads leads around a cycle.
- */
+ * else continues will never dissolve. Following dead heads leads around a cycle. */
 
 #include "deadlock.h"
 
@@ -145,7 +144,7 @@ struct search {
 	struct deadlock_head *head;
 	size_t count;
 	size_t *first;  /* by head: the first head of its own buffer */
-	size_t *to;     /* and of the buffer that it waits for; 'count': none */
+	size_t *to;     /* and of the buffer that it waits for; 'count' if none */
 	uint64_t *held; /* by the first head of a buffer: blocks of its dead queues */
 };
 
@@ -166,7 +165,7 @@ static void sort(struct deadlock_heads *heads)
 		qsort(heads->head, heads->count, sizeof(*heads->head), compare);
 }
 
-/* The first head of a buffer; 'count': the buffer has none, so it can move. */
+/* The first head of a buffer; 'count' if the buffer has none, so that it can move. */
 static size_t first_of(const struct search *search, uint32_t buffer)
 {
 	size_t low = 0, high = search->count;
@@ -203,8 +202,8 @@ static bool can_move(const struct search *search, size_t at)
 	       search->held[to] + search->head[at].needs <= search->head[to].room;
 }
 
-/* Removes heads that can move, until nothing changes. Returns a dead head of a switch; 'count':
- * none. */
+/* Removes heads that can move, until nothing changes. Returns a dead head of a switch, or 'count'
+ * if there is none. */
 static size_t find_dead(struct search *search)
 {
 	size_t dead;
@@ -356,7 +355,7 @@ json_t *deadlock_heads_json(const struct deadlock_heads *heads)
 	return list;
 }
 
-/* The entry names a buffer at a port of the topology with a cable that leads to a switch or a
+/* True if the entry names a buffer at a port of the topology whose cable leads to a switch or a
  * host. */
 static bool is_buffer(const struct topology *topology, json_int_t buffer)
 {

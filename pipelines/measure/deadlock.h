@@ -17,13 +17,14 @@
 /* The parts of a fabric that the search needs. */
 struct deadlock_view {
 	const struct topology *topology;
-	struct weft_switch *const *sw; /* by number; NULL: not here, assumed able to send */
+	/* By number; NULL: in another process, assumed able to send. */
+	struct weft_switch *const *sw;
 	weft_time now;
 };
 
 struct deadlock_circle {
 	struct topology_port port[DEADLOCK_CIRCLE_MAX]; /* that send into its buffers */
-	unsigned channels;                              /* 0: none was found; may be more */
+	unsigned channels;                              /* 0: none was found; there may be more */
 };
 
 /* The head of a queue that lacks credits. A buffer belongs to an input and a VC of a switch, or
@@ -35,7 +36,7 @@ struct deadlock_head {
 	uint32_t queued; /* blocks in its queue */
 	uint32_t needs;  /* blocks of the head */
 	uint8_t output;  /* its own */
-	bool dead;       /* set by deadlock_search(): it will never advance */
+	bool dead;       /* set by deadlock_search(): will never advance */
 	weft_time waited_ps;
 	weft_time since; /* when it was first found without credits; 0: unknown */
 };
@@ -46,7 +47,7 @@ struct deadlock_heads {
 	size_t count, room;
 };
 
-/* Makes room for this many. 0 or -ENOMEM. */
+/* Makes room for this many. Returns 0 or -ENOMEM. */
 int deadlock_heads_reserve(struct deadlock_heads *heads, size_t count);
 void deadlock_heads_free(struct deadlock_heads *heads);
 
@@ -55,14 +56,15 @@ struct topology_port deadlock_input(uint32_t buffer);
 bool deadlock_is_host(const struct deadlock_head *head);
 
 /* Adds the heads in the switches that have lacked credits for 'age_ps' (0: all that lack some now).
- * Heads that wait for a host are left out, because a host takes every frame. 0 or -ENOMEM. */
+ * Heads that wait for a host are left out, because a host takes every frame. Returns 0 or
+ * -ENOMEM. */
 int deadlock_collect(
 	const struct deadlock_view *view, weft_time age_ps, struct deadlock_heads *heads);
 /* The same for a single switch with this number, or for a shard of one. */
 int deadlock_collect_switch(const struct deadlock_view *view, uint32_t number,
 	const struct weft_switch *sw, weft_time age_ps, struct deadlock_heads *heads);
 /* Adds a host that, since 'since', has had frames of at least 'needs' blocks in the VCs of the set
- * 'vcs', but no credits for any of them. 0 or -ENOMEM. */
+ * 'vcs', but no credits for any of them. Returns 0 or -ENOMEM. */
 int deadlock_collect_host(const struct deadlock_view *view, uint32_t host, uint32_t vcs,
 	uint32_t needs, weft_time since, struct deadlock_heads *heads);
 
@@ -70,8 +72,8 @@ int deadlock_collect_host(const struct deadlock_view *view, uint32_t host, uint3
  * 'before' that still wait in 'now', a collection that started later. They all waited at one
  * instant between the two, so a cycle of them is real. Sorts both. */
 void deadlock_keep_common(struct deadlock_heads *before, struct deadlock_heads *now);
-/* The first writes [[…]] of numbers; NULL if memory ran out. The second adds such a list: 0,
- * -ENOMEM, or -EINVAL if it is not a list of this topology. */
+/* The first writes [[…]] of numbers; it returns NULL if memory ran out. The second adds such a
+ * list, and returns 0, -ENOMEM, or -EINVAL if it is not a list of this topology. */
 json_t *deadlock_heads_json(const struct deadlock_heads *heads);
 int deadlock_heads_read(
 	struct deadlock_heads *heads, const json_t *list, const struct topology *topology);
@@ -82,6 +84,6 @@ int deadlock_heads_read(
 int deadlock_search(struct deadlock_heads *heads, const struct topology *topology,
 	struct topology_port *cycle, unsigned room);
 
-/* Puts the cycle, if there is one, into a result. 0 or -ENOMEM. */
+/* Puts the cycle, if there is one, into a result. Returns 0 or -ENOMEM. */
 int deadlock_result(const struct deadlock_circle *circle, const struct topology *topology,
 	struct run_result *result);

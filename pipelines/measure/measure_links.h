@@ -40,8 +40,8 @@ struct measure_links {
 	struct run_link_series series;
 };
 
-/* Opens it if the run asks for it. The caller owns topology and 'ctx', which must outlive it.
- * -ENOMEM. */
+/* Opens it if the run asks for it. The caller owns topology and 'ctx', which must outlive it. May
+ * return -ENOMEM. */
 int measure_links_open(struct measure_links *links, const struct topology *topology,
 	const struct run_config *run, measure_link_fn read, const void *ctx);
 /* Also allowed on a zeroed struct that was never opened. */

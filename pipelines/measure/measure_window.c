@@ -137,12 +137,13 @@ static int add_result(
 		run_result_minus(from->to.released_wire_bytes, from->from.released_wire_bytes),
 		time_ps);
 	entry->first_ps = from->first_ps;
-	/* It sends during all of the measured time. The messages of a schedule wait for others. */
+	/* True if it sends during all of the measured time. The messages of a schedule wait for
+	 * others. */
 	entry->continuous = !window->run->traffic.at[which].pattern->schedule &&
 			    window->run->traffic.at[which].start_ps <= window->from.at_ps &&
 			    from->end_ps >= window->to.at_ps;
 	memcpy(entry->batch, from->batch, sizeof(entry->batch));
-	/* A schedule counts as generated only the messages that its operations have reached. */
+	/* A schedule counts as generated only those messages that its operations have reached. */
 	if (window->run->traffic.at[which].pattern->schedule)
 		entry->ended = run_result_counter(result, "goal_unfinished") == 0;
 	else
@@ -163,7 +164,7 @@ struct values {
 		weight[STEADINESS_BATCHES]; /* the requested value, per batch */
 };
 
-/* False: this is not the time to check, or too little was measured. */
+/* Returns false if this is not the time to check, or too little was measured. */
 static bool read_values(const struct measure_window *window, struct values *values)
 {
 	uint64_t messages = 0, sum_ns = 0;

@@ -83,7 +83,7 @@ struct measure_window {
 void measure_window_open(
 	struct measure_window *window, const struct topology *topology, weft_time cycle_ps);
 /* Also opens the entries of the traffic. 'goal' NULL: no schedule. All of them must outlive the
- * window. 0 or -ENOMEM. */
+ * window. Returns 0 or -ENOMEM. */
 int measure_window_add_entries(struct measure_window *window, const struct topology *topology,
 	const struct run_config *run, const struct run_hosts *traffic, const struct run_goal *goal);
 /* Also closes a window that was never opened, if it is zeroed. */
@@ -93,7 +93,7 @@ void measure_window_close(struct measure_window *window);
 void measure_window_begin(struct measure_window *window, const struct measure_totals *now);
 /* Takes a sample of the time since the last one, or since the start; takes none beyond
  * RUN_SAMPLES_MAX, for runs without an end. Links have values in the samples for which there is
- * room. -ENOMEM. */
+ * room. May return -ENOMEM. */
 int measure_window_sample(struct measure_window *window, const struct measure_totals *now);
 /* Registers a traffic source of an entry, before the source provides a message; 'from_ps': when the
  * traffic started. */
@@ -102,14 +102,14 @@ void measure_window_source(
 /* When the current batch ends. If the measured time is not known, batches are short at first; pairs
  * of batches are merged when there are too many. */
 weft_time measure_window_batch_end(const struct measure_window *window);
-/* A batch ended, now or earlier. True if the length of the measured time is known and its second
- * half starts here. */
+/* A batch ended, now or earlier. Returns true if the length of the measured time is known and its
+ * second half starts here. */
 bool measure_window_batch(struct measure_window *window, weft_time at_ps);
 /* Measuring ends. */
 void measure_window_end(struct measure_window *window, const struct measure_totals *now);
 
 /* Fills in throughput and samples, and a result entry without histograms for each entry of the
- * traffic. 'switches': flits per ns are divided by this number; 0: none. -ENOMEM. */
+ * traffic. 'switches': flits per ns are divided by this number; 0: none. May return -ENOMEM. */
 int measure_window_result(
 	const struct measure_window *window, uint32_t switches, struct run_result *result);
 /* The same without the samples, of which there may be a million. */
@@ -125,17 +125,17 @@ double measure_wall_seconds(void);
 
 /* Ends a run that measures until a value is known precisely enough (measure.until), based on the
  * batches of its window. Call both after each batch. They evaluate only at a few counts of batches,
- * at growing intervals, because a value tested often enough would fit by chance. */
+ * at growing intervals, because a value that is tested often enough passes by chance. */
 
-/* The batches since the start of the traffic show where the warm-up ends (MSER-5), so measuring can
- * restart now. */
+/* True if the batches since the start of the traffic show where the warm-up ends (MSER-5), so that
+ * measuring can restart now. */
 bool measure_is_warm(const struct measure_window *window);
-/* The 95 % confidence interval of the value is narrow enough, and latency is steady. */
+/* True if the 95 % confidence interval of the value is narrow enough and latency is steady. */
 bool measure_until_reached(const struct measure_window *window);
 
 /* Stores the flows of a run (pattern flows) with their times, or the end times of the ranks of its
  * schedule, in its result. */
 
-/* Adds them. 0 or -ENOMEM. */
+/* Adds them. Returns 0 or -ENOMEM. */
 int schedule_times_result(const struct run_goal *goal, struct goal_replay *replay,
 	const struct run_config *run, const struct topology *topology, struct run_result *result);

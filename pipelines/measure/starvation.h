@@ -11,11 +11,11 @@
 #include "deadlock.h"
 #include "experiment/run/run_config.h"
 
-/* Frames or messages in transit at a host: those that arrived, whether or not they fitted in its
- * buffer, and those that it sent on. */
+/* Frames or messages in transit at a host: those that arrived, whether or not they fitted into its
+ * buffer, and those that it forwarded. */
 struct starvation_transit {
 	uint64_t came, left;
-	bool taken; /* false at the middle: the measuring ended before it */
+	bool taken; /* false at the middle: measuring ended before it */
 };
 
 /* The minimum wait of a starved head, in a run with this measured time. */
@@ -23,20 +23,20 @@ weft_time starvation_patience(
 	const struct topology *topology, const struct run_config *run, weft_time measured_ps);
 
 /* Keeps the starved and dead heads of a search (deadlock_search()), each host and queue once, hosts
- * first. Waits count from the start of measuring, 'measured_ps' ago; 0 in a warm-up. 0 or -ENOMEM.
- */
+ * first. Waits count from the start of measuring, 'measured_ps' ago; 0 in a warm-up. Returns 0 or
+ * -ENOMEM. */
 int starvation_keep(struct deadlock_heads *kept, const struct deadlock_heads *seen,
 	weft_time measured_ps, weft_time patience_ps);
 /* Called when measuring starts: drops the kept heads that are not dead. */
 void starvation_begin(struct deadlock_heads *kept);
 
 /* Puts the kept heads into a result of a run with this measured time; only the dead ones if half of
- * that time is below 'patience_ps'. 0 or -ENOMEM. */
+ * that time is below 'patience_ps'. Returns 0 or -ENOMEM. */
 int starvation_result(const struct deadlock_heads *kept, const struct topology *topology,
 	weft_time patience_ps, weft_time measured_ps, struct run_result *result);
 
 /* Names the host in the result if, since 'middle', the state at the middle of the measured time,
  * arrivals exceeded departures by over a tenth, and by at least 16 frames. Does nothing without a
- * middle. 0 or -ENOMEM. */
+ * middle. Returns 0 or -ENOMEM. */
 int starvation_judge_transit(const char *host, const struct starvation_transit *middle,
 	const struct starvation_transit *end, struct run_result *result);

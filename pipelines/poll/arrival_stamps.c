@@ -17,7 +17,7 @@ struct reading {
 	uint64_t ticks;
 };
 
-/* Unless told to wait, a processor may read its counter while it still waits for the data that it
+/* Without this fence, a processor may read its counter while it is still waiting for data that it
  * loads. */
 static bool read_once(const struct arrival_stamps *stamps, struct reading *reading)
 {
@@ -30,7 +30,7 @@ static bool read_once(const struct arrival_stamps *stamps, struct reading *readi
 	return true;
 }
 
-/* The shortest of some tries: the others were interrupted. */
+/* The shortest of several tries, because the others were interrupted. */
 static bool read_exactly(const struct arrival_stamps *stamps, struct reading *best)
 {
 	struct reading reading;
@@ -46,7 +46,7 @@ static bool read_exactly(const struct arrival_stamps *stamps, struct reading *be
 	return any;
 }
 
-/* The frequency from two readings of the NIC's clock; 0: it does not count, or too slowly. */
+/* The frequency from two readings of the NIC's clock; 0 if it does not count, or too slowly. */
 static uint64_t measure_hz(
 	const struct arrival_stamps *stamps, struct reading *first, struct reading *last)
 {
@@ -111,8 +111,8 @@ static void compare_if_due(struct arrival_stamps *stamps)
 		compare(stamps, &reading);
 }
 
-/* The latest time of the loop's clock at which the NIC's may have shown this, from the drift known
- * at 'about'. False: unknown. */
+/* The latest time on the loop's clock at which the NIC's clock may have shown this, based on the
+ * drift known at 'about'. Returns false if unknown. */
 static bool convert(const struct arrival_stamps *stamps, int64_t shown_ns, int64_t about_ns,
 	int64_t *latest_ns, uint64_t *bound_ns)
 {
@@ -124,7 +124,8 @@ static bool convert(const struct arrival_stamps *stamps, int64_t shown_ns, int64
 	return true;
 }
 
-/* False: the stamp does not come from the clock that is read, or that clock is unknown. */
+/* Returns false if the stamp does not come from the clock that is read, or that clock is
+ * unknown. */
 static bool latest_of(
 	const struct arrival_stamps *stamps, uint64_t ticks, int64_t now_ns, int64_t *latest_ns)
 {

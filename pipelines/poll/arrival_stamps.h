@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Times of arrival by the clock of a NIC, on the scale of the loop's clock. A loop reads its clock
- * when it gets to a frame. The longer a frame that compares the clocks of machines (FRAME_CLOCK)
- * waits for that, the wider is the bound. A NIC stamps a frame when it arrives.
+/* Arrival times from a NIC's clock, converted to the loop's clock. A loop reads its clock when it
+ * gets to a frame. The longer a frame that compares the clocks of machines (FRAME_CLOCK) waits for
+ * that, the wider is the bound. A NIC stamps a frame when it arrives.
  *
  * The NIC's clock is compared with the loop's in the same way as another machine's
  * (clock_offset.h): a reading of it, between two of the loop's clock, is an exchange. So the time

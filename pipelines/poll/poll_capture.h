@@ -9,7 +9,7 @@
 #include "port/port.h"
 
 /* Index of the first frame at or after 'from' that matches the capture's filter; the decision
- * whether to drop a frame is left to capture_end(). 'count': none. */
+ * whether to drop a frame is left to capture_end(). Returns 'count' if there is none. */
 unsigned poll_capture_next(
 	const struct capture *capture, struct rte_mbuf **mbufs, unsigned from, unsigned count);
 
@@ -25,7 +25,8 @@ void poll_capture_frame(struct capture *capture, const struct port *port,
 void poll_capture_address(
 	const struct port *port, enum pcapng_direction direction, struct rte_mbuf *mbuf);
 
-/* Fills 'state' from the frame: its VC, or why it is refused. True: it is valid in 'fabric'. */
+/* Fills 'state' from the frame: its VC, or why it is refused. Returns true if it is valid in
+ * 'fabric'. */
 bool poll_capture_begin(struct rte_mbuf *mbuf, uint16_t fabric, struct capture_state *state);
 
 /* Blocks of credit that the data frames from index 'from' to the end of a burst used in 'vc'. A

@@ -13,7 +13,7 @@
 /* Maximum number of commands per iteration, so that they do not delay the ports. */
 #define POLL_CONTROL_ORDERS 16
 
-/* False: the command and the following ones must wait. */
+/* Returns false if the command and the following ones must wait. */
 typedef bool (*poll_control_obey_fn)(void *device, struct device_order *order, weft_time now);
 
 static inline void poll_control_orders(
@@ -28,8 +28,8 @@ static inline void poll_control_orders(
 	}
 }
 
-/* Copies the frame of a DEVICE_SEND into a buffer. NULL: '*wait' is true if the pool is empty,
- * false if the frame is too long for a buffer. */
+/* Copies the frame of a DEVICE_SEND into a buffer. Returns NULL on failure: '*wait' is true if the
+ * pool is empty, false if the frame is too long for a buffer. */
 static inline struct rte_mbuf *poll_control_frame(
 	struct rte_mempool *pool, const struct device_order *order, bool *wait)
 {

@@ -90,7 +90,7 @@ static unsigned min(const unsigned *dealt, const int *part_socket, unsigned shar
 	return found;
 }
 
-/* No shard stays without a port: an empty one gets a port from the shard that has most. */
+/* No shard stays without a port: an empty one gets a port from the shard that has the most. */
 static void fill_empty(uint8_t *owner, unsigned ports, unsigned *dealt, unsigned shards)
 {
 	for (unsigned shard = 0; shard < shards; shard++) {

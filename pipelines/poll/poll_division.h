@@ -17,20 +17,20 @@ struct poll_division {
 	struct poll_division_control *orders;
 };
 
-/* NULL with errno EINVAL (a number out of range, no VOQs) or ENOMEM. 'owner': the shard number for
- * each port. */
+/* Returns NULL with errno EINVAL (a number out of range, no VOQs) or ENOMEM. 'owner': the shard
+ * number for each port. */
 struct poll_division *poll_division_create(
 	const struct switch_config *config, const uint8_t *owner, unsigned shards);
 
 /* Makes a shard, in memory near the core of the calling thread. The threads of the shards may call
- * it at the same time. 'pool': as in poll_switch_create(). 0 or -ENOMEM. */
+ * it at the same time. 'pool': as in poll_switch_create(). Returns 0 or -ENOMEM. */
 int poll_division_place(
 	struct poll_division *division, unsigned shard, struct rte_mempool *pool, weft_time now);
 /* All shards are there. */
 void poll_division_connect(struct poll_division *division);
 
-/* poll_switch_set_control() of a divided switch: its first shard has the channel, the others do
- * their part of the orders. */
+/* poll_switch_set_control() of a divided switch: its first shard has the channel; the others carry
+ * out their part of the commands. */
 void poll_division_set_control(
 	struct poll_division *division, struct device_control *control, struct rte_mempool *pool);
 
@@ -77,8 +77,9 @@ struct poll_division_control {
 	/* The first shard's own. */
 	uint64_t from[SWITCH_SHARDS_MAX]; /* iterations when the round started */
 	uint64_t rounds;                  /* that have ended */
-	uint64_t awaited; /* the present command ends after this round; 0: shards still do it */
-	bool asked;       /* they have been told of it */
+	/* The current command ends after this round; 0: shards are still carrying it out. */
+	uint64_t awaited;
+	bool asked; /* they have been told of it */
 };
 
 struct poll_division_control *poll_division_control_create(void);

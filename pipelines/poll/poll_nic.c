@@ -129,7 +129,7 @@ int poll_nic_add_traffic(
 	return 0;
 }
 
-/* False: a frame that is not plain data ends here: refused, or for this host's agent. */
+/* Returns false for a frame that ends here: one that is refused, or is for this host's agent. */
 static __attribute__((noinline)) bool accept_control(struct poll_nic *pn, struct rte_mbuf *mbuf)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
@@ -355,7 +355,7 @@ static struct rte_mbuf *pass_on(struct weft_packet *packet)
 	return mbuf;
 }
 
-/* The driver itself made the frame, for its own use or for its link. */
+/* True if the driver itself made the frame, for its own use or for its link. */
 static bool is_own_control(const struct poll_nic *pn, const struct weft_packet *packet)
 {
 	return packet->control &&
@@ -373,8 +373,8 @@ static weft_time ready_at(struct poll_nic *pn, const struct weft_packet *packet)
 }
 
 /* Builds the interface's next frame. '*at': start of its transmission; for the interface's own
- * control frames, when the frame was ready. NULL: no frame, or no buffer for it. A frame in transit
- * needs no buffer. */
+ * control frames, when the frame was ready. Returns NULL if there is no frame, or no buffer for it.
+ * A frame in transit needs no buffer. */
 static struct rte_mbuf *next_frame(struct poll_nic *pn, weft_time now, weft_time *at)
 {
 	struct rte_mbuf *mbuf = pn->spare != NULL ? pn->spare : rte_pktmbuf_alloc(pn->pool);

@@ -52,7 +52,7 @@ struct poll_nic_config {
 struct poll_nic_tap {
 	int fd; /* -1: none */
 	struct edge *edge;
-	weft_time due;   /* next read; an empty one costs as much as a few frames */
+	weft_time due;   /* next read; an empty read costs as much as a few frames */
 	weft_time pause; /* after an empty one */
 	bool held;       /* the interface has not taken 'action' yet */
 	uint16_t member; /* the next member to serve, if that is a packet to a group */
@@ -97,22 +97,22 @@ struct poll_nic {
 	struct poll_nic_goal goal;
 	struct port_auth guard;
 	uint64_t faults[FRAME_FAULT_COUNT]; /* frames refused, by reason */
-	uint64_t no_mbuf;                   /* failed allocations of a buffer to send from */
-	unsigned carried; /* frames that the last run moved, except the link's own */
+	uint64_t no_mbuf;                   /* failed allocations of send buffers */
+	unsigned carried; /* frames moved by the last run, except the link's own */
 	struct poll_nic_control mapper;
 	struct link_falls falls;
 	struct arrival_stamps stamps;
 };
 
-/* NULL and error (EINVAL, ENOMEM). The caller owns port, pool, routes and impairment, which must
- * outlive the driver. */
+/* Returns NULL with error set (EINVAL, ENOMEM). The caller owns port, pool, routes and impairment,
+ * which must outlive the driver. */
 struct poll_nic *poll_nic_create(
 	const struct poll_nic_config *config, weft_time now, struct error *error);
 /* Also frees all packets that it holds. NULL is allowed. */
 void poll_nic_destroy(struct poll_nic *pn);
 
 /* Adds a traffic source, one for each queue of a queuing scheme (traffic.h). Fills in host, hosts
- * if 0, index, lane and frame_bytes. 0, or -errno and error (ENOSPC: more than
+ * if 0, index, lane and frame_bytes. Returns 0, or -errno with error set (ENOSPC: more than
  * POLL_NIC_SOURCES_MAX). */
 int poll_nic_add_traffic(
 	struct poll_nic *pn, const struct traffic_config *config, struct error *error);
@@ -125,12 +125,12 @@ void poll_nic_set_goal(
 
 /* Binds the host to a TAP, a non-blocking descriptor (tap.h) that the caller owns. The interface
  * needs payloads (nic_config.payloads), and payload_bytes limits what it carries. 'address': as in
- * edge.h; NULL: from EDGE_BASE_DEFAULT. 0, or -errno and error. */
+ * edge.h; NULL: from EDGE_BASE_DEFAULT. Returns 0, or -errno with error set. */
 int poll_nic_attach_tap(struct poll_nic *pn, int fd, const uint32_t *address, struct error *error);
 
 /* Like nic_set_clocks(), with the port's arrival stamps if it has them; latencies use the measured
- * offsets. -EINVAL without a clock to read: the loop's time is older than the frames that it
- * received. */
+ * offsets. Returns -EINVAL without a clock to read: the loop's time is older than the frames that
+ * it received. */
 int poll_nic_set_clocks(struct poll_nic *pn, const bool *same, uint32_t clock);
 
 /* Takes routes from the host's agent in the control thread. A host created without routes sends
@@ -139,13 +139,14 @@ int poll_nic_set_clocks(struct poll_nic *pn, const bool *same, uint32_t clock);
  * before the first iteration; NULL changes nothing. */
 void poll_nic_set_control(struct poll_nic *pn, struct device_control *control);
 
-/* One iteration. Returns the number of frames and messages moved; 0: the loop may yield. */
+/* Runs one iteration. Returns the number of frames and messages moved; 0 means that the loop may
+ * yield. */
 unsigned poll_nic_run(struct poll_nic *pn, weft_time now);
 
 /* Ends the traffic; due messages that were not taken count as generated. */
 void poll_nic_stop_traffic(struct poll_nic *pn, weft_time now);
 
-/* Sources will send more, or a message is not acknowledged yet. */
+/* True if sources will send more, or a message is not acknowledged yet. */
 bool poll_nic_busy(const struct poll_nic *pn, weft_time now);
 
 /* Sums over the sources. */

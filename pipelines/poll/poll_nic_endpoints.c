@@ -75,7 +75,7 @@ void poll_nic_endpoint_detach(struct poll_nic *pn, unsigned number)
 	unsigned expected = POLL_NIC_ENDPOINT_SERVED;
 	struct poll_nic_endpoint *at = &pn->endpoints->at[number];
 
-	/* NEW: the loop has not seen it yet. */
+	/* In state NEW the loop has not seen it yet. */
 	if (!atomic_compare_exchange_strong(&at->state, &expected, POLL_NIC_ENDPOINT_CLOSING))
 		atomic_store(&at->state, POLL_NIC_ENDPOINT_CLOSING);
 	atomic_store(&pn->endpoints->active, true);

@@ -40,7 +40,7 @@ struct poll_nic_endpoints {
 	uint16_t count;
 };
 
-/* Lets up to 'count' programs use the host; must be called before the first iteration. 0 or
+/* Lets up to 'count' programs use the host; must be called before the first iteration. Returns 0 or
  * -ENOMEM. */
 int poll_nic_set_endpoints(struct poll_nic *pn, uint16_t count, int thread_bell);
 void poll_nic_endpoints_fini(struct poll_nic *pn);
@@ -50,7 +50,7 @@ void poll_nic_endpoint_attach(
 	struct poll_nic *pn, unsigned number, struct endpoint *endpoint, int bell);
 void poll_nic_endpoint_detach(struct poll_nic *pn, unsigned number);
 
-/* Loop: a program is attached, or a former one has left work to do. */
+/* Loop: true if a program is attached, or a previous one has left work to do. */
 static inline bool poll_nic_endpoints_active(const struct poll_nic *pn)
 {
 	return pn->endpoints != NULL &&
@@ -60,5 +60,6 @@ static inline bool poll_nic_endpoints_active(const struct poll_nic *pn)
 /* Loop: passes messages of programs to the interface. Returns the number of pieces moved. */
 unsigned poll_nic_endpoints_run(struct poll_nic *pn, weft_time now);
 
-/* Loop: asks programs to ring the bell, or no longer to. True: no program has anything to send. */
+/* Loop: asks programs to ring the bell, or no longer to. Returns true if no program has anything to
+ * send. */
 bool poll_nic_endpoints_rest(struct poll_nic *pn, bool rests);

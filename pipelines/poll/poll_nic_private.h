@@ -31,7 +31,7 @@ static inline void poll_nic_send(
 
 /* ---- poll_nic_control.c: commands of the control thread (device_control.h). */
 
-/* The cursor of the frame is at its last element, and that is the agent's. */
+/* True if the cursor of the frame is at its last element, and that is the agent's. */
 static inline bool poll_nic_control_at_agent(const uint8_t *frame)
 {
 	const struct frame_header *header = frame_header_const(frame);
@@ -40,8 +40,8 @@ static inline bool poll_nic_control_at_agent(const uint8_t *frame)
 	       frame[FRAME_HEADER_BYTES + header->cursor] == ROUTE_TYPE_AGENT;
 }
 
-/* The valid frame is for this host's agent. The interface counts other frames of the mapper's kinds
- * as misrouted. */
+/* True if the valid frame is for this host's agent. The interface counts other frames of the
+ * mapper's kinds as misrouted. */
 static inline bool poll_nic_control_is_for(const struct poll_nic *pn, const uint8_t *frame)
 {
 	unsigned kind = frame_header_const(frame)->kind;

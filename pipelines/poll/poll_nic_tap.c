@@ -78,7 +78,7 @@ static int send_copies(struct poll_nic_tap *tap, struct nic *nic, weft_time now)
 	return 0;
 }
 
-/* Carries out tap->action. False: the interface is full; the action stays. */
+/* Carries out tap->action. Returns false if the interface is full; the action stays. */
 static bool take_frame(struct poll_nic_tap *tap, struct nic *nic, weft_time now)
 {
 	int result = 0;

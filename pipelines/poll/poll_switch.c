@@ -77,7 +77,7 @@ static inline void update_frame(uint8_t *frame, const struct weft_packet *packet
 	frame_update_mutable(frame, packet->mutable_word);
 }
 
-/* A control frame that passes through the switch. False: it is refused. */
+/* A control frame that passes through the switch. Returns false if it is refused. */
 static bool receive_control(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {
@@ -125,7 +125,7 @@ static __attribute__((noinline)) void receive_queued(
 	update_frame(frame, packet);
 }
 
-/* Good data from a source other than the port's host. False: it is refused. */
+/* Good data from a source other than the port's host. Returns false if it is refused. */
 static bool receive_foreign_data(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {
@@ -192,7 +192,7 @@ static void flush_burst(struct poll_switch *ps, unsigned input, unsigned output,
 }
 
 /* Moves a plain packet past the queues or into another shard. Returns the output; outputs to be
- * flushed are added to 'filled'. SWITCH_PORT_NONE: the packet has to be stored. */
+ * flushed are added to 'filled'. Returns SWITCH_PORT_NONE if the packet has to be stored. */
 static inline __attribute__((always_inline)) unsigned pass_on(struct poll_switch *ps,
 	struct switch_port *port, struct rte_mbuf *mbuf, struct weft_packet *packet,
 	port_set *filled, weft_time now, const bool voq, const bool parted)
@@ -272,8 +272,8 @@ static __attribute__((noinline)) unsigned receive_all(
 	return receive_burst(ps, at, mbufs, count, now, false, false, NULL, false);
 }
 
-/* Takes a frame that passes the quick test. True: the capture wants the frame, so it is received
- * alone, to be captured with the state that it met and the decision on it. */
+/* Takes a frame that passes the quick test. Returns true if the capture wants the frame, so it is
+ * received alone, to be captured with the state that it met and the decision on it. */
 static __attribute__((noinline)) bool receive_wanted(struct poll_switch *ps, unsigned at,
 	struct capture *capture, struct rte_mbuf *mbuf, weft_time now)
 {
@@ -349,9 +349,9 @@ static __attribute__((noinline)) void seal_control(
 			!port_auth_seal(&ps->port[at].guard, &ps->sw->port[at].link, mbufs[i]);
 }
 
-/* The time at which an ideal switch could have sent a data packet that left its queue: the packet
- * had arrived, it had credits, and without VOQs its input had finished reading out the previous
- * packet. */
+/* The time at which an ideal switch could have sent a data packet that left its queue: when the
+ * packet had arrived, it had credits, and without VOQs its input had finished reading out the
+ * previous packet. */
 static weft_time ready_at(struct poll_switch *ps, unsigned at, const struct weft_packet *packet)
 {
 	const struct credit_tx *tx = &ps->sw->port[at].link.tx[packet->vc_next];

@@ -57,8 +57,9 @@ struct poll_switch_port {
 	weft_time granted_at; /* 'left_at' at the last credit frame, but not later than it */
 	uint64_t faults[FRAME_FAULT_COUNT]; /* frames refused, by reason */
 	uint64_t control_bad;               /* link-local frames with a wrong payload */
-	uint64_t no_mbuf;                   /* control frames that could not be made in time */
-	weft_time blocked_ps;       /* data waited for this output, but none of it had credits */
+	uint64_t no_mbuf;                   /* control frames that could not be built in time */
+	/* Data was waiting for this output, but none of it had credits. */
+	weft_time blocked_ps;
 	uint64_t arns_in, arns_out; /* adaptive-routing notifications */
 	uint64_t arns_refused;      /* arn_policer.h */
 	struct arn_policer arn_policer;
@@ -97,7 +98,7 @@ struct poll_switch {
 	struct poll_switch_burst burst[SWITCH_PORTS_MAX];
 	struct rte_mbuf *burst_mbuf[SWITCH_PORTS_MAX][PORT_BURST];
 	struct poll_switch_port port[SWITCH_PORTS_MAX];
-	unsigned carried; /* frames that the last run moved, except the neighbours' own link frames
+	unsigned carried; /* frames moved by the last run, except the neighbours' own link frames
 			   */
 	/* No frame of the burst being received passes the quick test of this filter. They will not
 	 * pass it on departure either, because no switch changes the words that it tests. NULL:
@@ -126,7 +127,7 @@ struct poll_switch *poll_switch_create(struct weft_switch *sw, struct rte_mempoo
 /* Also frees what is stored. */
 void poll_switch_destroy(struct poll_switch *ps);
 
-/* Port 'at' sends through 'port'; see tx_queue_init() for the rest. */
+/* Attaches 'port' as port 'at'; see tx_queue_init() for the rest. */
 void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port,
 	const struct tx_timing *timing, struct impairment *impairment);
 

@@ -67,7 +67,7 @@ void poll_switch_capture_discard(
 		poll_capture_frame(capture, port, PCAPNG_UNKNOWN, mbuf, now, &state);
 }
 
-/* Blocks of later frames of the burst that were in the same queue. */
+/* Blocks of later frames in the burst that were in the same queue. */
 static uint32_t depth_after(
 	struct rte_mbuf **mbufs, unsigned from, unsigned count, const struct weft_packet *packet)
 {

@@ -17,22 +17,22 @@ void poll_switch_control_poll(struct poll_switch *ps, weft_time now);
 
 /* ---- Shared by switches on one loop and on several. */
 
-/* DEVICE_SEND through a port of this loop. False: it must wait. */
+/* DEVICE_SEND through a port of this loop. Returns false if it must wait. */
 bool poll_switch_control_send(
 	struct poll_switch *ps, const struct device_order *order, weft_time now);
 /* DEVICE_PURGE. */
 void poll_switch_control_purge(struct poll_switch *ps, weft_time now);
-/* DEVICE_COMMIT: 0, or -EINVAL and the previous tables stay. */
+/* DEVICE_COMMIT: returns 0, or -EINVAL if the previous tables stay. */
 int poll_switch_control_use(struct poll_switch *ps, const struct switch_tables *tables);
-/* No data is stored here, and none arrived or left since the last call. Mapper frames are ignored,
- * because they come and go all the time. */
+/* True if no data is stored here, and none arrived or left since the last call. Mapper frames are
+ * ignored, because they come and go all the time. */
 bool poll_switch_control_is_idle(struct poll_switch *ps);
 
 /* Frees what is stored between loops; the switch has no tables afterwards. */
 void poll_switch_control_end(struct poll_switch *ps);
 
-/* Sends one of the driver's own frames, ready at 'ready', after the frames that already wait.
- * tx_queue_has_room() returned true. */
+/* Sends one of the driver's own frames, ready at 'ready', after the frames that are already
+ * waiting. tx_queue_has_room() returned true. */
 void poll_switch_send_own(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time ready, weft_time now);
 /* For a shard: takes the frames that other shards passed on; returns their number. */

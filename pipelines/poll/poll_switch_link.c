@@ -64,7 +64,7 @@ void poll_switch_receive_link(
 	}
 }
 
-/* Returns the place for the payload of a link-local frame; NULL: no buffer. */
+/* Returns the place for the payload of a link-local frame; Returns NULL if there is no buffer. */
 static uint8_t *begin_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf **mbuf)
 {
 	*mbuf = rte_pktmbuf_alloc(ps->pool);

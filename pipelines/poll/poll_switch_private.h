@@ -16,8 +16,9 @@
 
 /* A frame between poll_switch_capture_begin() and _end(). */
 struct poll_switch_captured {
-	struct capture_slot *slot;        /* NULL: dropped by the capture */
-	const struct weft_packet *packet; /* the descriptor of a good data frame; NULL: another */
+	struct capture_slot *slot; /* NULL: dropped by the capture */
+	/* The descriptor of a good data frame; NULL: any other frame. */
+	const struct weft_packet *packet;
 	struct capture_state state;
 };
 
@@ -41,7 +42,7 @@ void poll_switch_capture_discard(
 /* The links of a switch: control frames between neighbours, and what falls due at a port. For
  * poll_switch.c. */
 
-/* A good control frame of the neighbour, for this link. The caller keeps the mbuf. */
+/* Handles a good control frame of the neighbour, for this link. The caller keeps the mbuf. */
 void poll_switch_receive_link(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now);
 

@@ -16,7 +16,7 @@
  * than CPUs, the longest sleeps start after some 25 ms, because waking up costs CPU time that
  * others need. */
 #define IDLE_SPINNING    64
-#define IDLE_SERVING     4 /* a program may need this CPU to send the next message */
+#define IDLE_SERVING     4 /* a program may need this CPU to send its next message */
 #define IDLE_YIELDING    128
 #define IDLE_SHORT       160
 #define IDLE_MOST        512

@@ -8,8 +8,8 @@
  *
  * It answers a padded hello with another one.
  *
- * It chooses the neighbour where several ports of the fabric are behind one Ethernet port: the one
- * in the plan, if there is a plan, else the first that sends a hello.
+ * It chooses the neighbour where several ports of the fabric share one Ethernet segment: the one in
+ * the plan, if there is a plan, otherwise the first that sends a hello.
  *
  * One thread, the loop's; others may read counters and 'foreign_fabric' at any time. */
 
@@ -21,7 +21,7 @@
 
 /* The port at the other end of the cable according to the plan. */
 struct port_auth_plan {
-	uint64_t device; /* its identity; 0: there is no plan */
+	uint64_t device; /* its identity; 0: no plan */
 	uint8_t port;
 	bool binding;                  /* no other one may be there */
 	struct rte_mempool *full_pool; /* for padded hellos, of the caller */
@@ -38,8 +38,8 @@ struct port_auth {
 	struct frame_identity identity; /* header fields of data that needs no further check */
 	uint16_t fabric;                /* ours */
 	struct link_seal seal;
-	/* Number of the neighbour's fabric and PORT_AUTH_FOREIGN; 0: its last hello was of ours,
-	 * or there was none. */
+	/* Number of the neighbour's fabric and PORT_AUTH_FOREIGN; 0: its last hello was from this
+	 * fabric, or there was none. */
 	uint32_t foreign_fabric;
 	/* Device << 8 | port that sent the last hello, if a binding plan names another port;
 	 * else 0. */
@@ -65,8 +65,8 @@ void port_auth_init(struct port_auth *guard, struct port *port, uint16_t fabric,
 void port_auth_expect(
 	struct port_auth *guard, const struct port_auth_plan *plan, const struct link_end *end);
 
-/* A good frame for the link (credit, hello, arn) is the neighbour's, or a hello of a port that may
- * become the neighbour. */
+/* True if a good frame for the link (credit, hello, arn) is the neighbour's, or a hello from a port
+ * that may become the neighbour. */
 bool port_auth_admits(struct port_auth *guard, const struct link_end *end, const uint8_t *frame);
 
 /* A hello arrived, or the link went down: frames go to the present neighbour. */
@@ -76,11 +76,12 @@ void port_auth_follow(struct port_auth *guard, const struct link_end *end);
 enum frame_fault port_auth_find_fault(
 	struct port_auth *guard, const uint8_t *frame, uint32_t bytes);
 
-/* Checks and removes the seal of a frame without fault. False: it is refused, and counted. */
+/* Checks and removes the seal of a frame without fault. Returns false if it is refused, and
+ * counted. */
 bool port_auth_open(struct port_auth *guard, const struct link_end *end, struct rte_mbuf *mbuf);
 
-/* Seals a frame that is about to leave, if its kind has a seal. False: there is no room in its
- * buffer. Without a key this costs one load and a branch. */
+/* Seals a frame that is about to leave, if its kind has a seal. Returns false if there is no room
+ * in its buffer. Without a key this costs one load and a branch. */
 bool port_auth_seal(struct port_auth *guard, const struct link_end *end, struct rte_mbuf *mbuf);
 
 static inline bool port_auth_close(

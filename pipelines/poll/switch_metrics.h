@@ -87,8 +87,8 @@ struct switch_metrics_shown {
 	struct switch_metrics_port port[SWITCH_PORTS_MAX];
 };
 
-/* Shows switch 'name' as /weft/switch/stats,NAME and its ports as /weft/port/stats,NAME:PORT. 0, or
- * -errno and error. */
+/* Shows switch 'name' as /weft/switch/stats,NAME and its ports as /weft/port/stats,NAME:PORT.
+ * Returns 0, or -errno with error set. */
 int switch_metrics_show(struct switch_metrics_shown *shown, struct telemetry *telemetry,
 	const char *name, const struct poll_switch *ps, struct error *error);
 
@@ -106,7 +106,7 @@ struct congestion_metrics {
 	const char *name[CONGESTION_METRICS_MAX];
 };
 
-/* Shows switch 'name', which has congestion control, as /weft/congestion/stats,NAME.
- * 'congestion' must outlive telemetry. 0, or -errno and error. */
+/* Shows switch 'name', which has congestion control, as /weft/congestion/stats,NAME. 'congestion'
+ * must outlive telemetry. Returns 0, or -errno with error set. */
 int congestion_metrics_show(struct congestion_metrics *metrics, struct telemetry *telemetry,
 	const char *name, const struct congestion_control *congestion, struct error *error);

@@ -74,7 +74,7 @@ static uint16_t pass_on(struct tx_queue *tx, struct rte_mbuf **mbufs, uint16_t c
 	return line_take(line, mbufs, count);
 }
 
-/* Changed between two frames, so that each frame is either stamped or not. */
+/* Applied between two frames, so that each frame is either stamped or not. */
 static __attribute__((noinline)) void follow_pace(struct tx_queue *tx)
 {
 	if (tx->waiting != 0)

@@ -49,7 +49,7 @@ struct tx_timing {
 struct tx_queue {
 	struct port *port;
 	bool timed; /* enforce rate and delay */
-	bool paced; /* the same, set by command: applied by the loop at its next flush (atomic) */
+	bool paced; /* the same, set by command; the loop applies it at its next flush (atomic) */
 	bool cut_through;
 	/* For a port that does not know when a frame is due: frames wait here until then. NULL: the
 	 * port was never paced, or knows the due times (atomic). */
@@ -71,7 +71,7 @@ void tx_queue_init(struct tx_queue *tx, struct port *port, const struct tx_timin
 /* Paces a port that is not in-memory: from the next flush on, each frame goes to the port when its
  * transmission at this rate and the delay are over; at rate 0 transmission takes no time. Rate and
  * delay 0 end the pacing, unless 'jitter' makes the impairment delay frames. 'frames': how many may
- * be in flight, from the first call on. Any thread. 0 or -ENOMEM. */
+ * be in flight, from the first call on. Any thread. Returns 0 or -ENOMEM. */
 int tx_queue_pace(
 	struct tx_queue *tx, uint64_t rate_bps, weft_time delay_ps, bool jitter, unsigned frames);
 
@@ -145,7 +145,7 @@ void tx_queue_send(struct tx_queue *tx, struct rte_mbuf **mbufs, uint16_t count,
 bool tx_queue_holds_data(const struct tx_queue *tx);
 
 /* Discards all waiting frames because the link went down or the run ends. The credit totals count
- * them as sent and lost; the next credit frame makes up for that. */
+ * them as sent and lost; the next credit frame corrects that. */
 void tx_queue_drain(struct tx_queue *tx);
 /* Discards waiting data frames only; the others keep their order. */
 void tx_queue_purge(struct tx_queue *tx);

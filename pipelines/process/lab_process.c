@@ -23,13 +23,13 @@
 #include "sandbox.h"
 #include "topo/topology.h"
 
-/* Maximum for a process without NICs: the kernel allocates it page by page. A process with NICs
+/* Maximum for a process without NICs, which the kernel allocates page by page. A process with NICs
  * locks all its memory at the start. */
 #define MEMORY_MIB 1024
 /* For memif, which has the most: listener, connection, memory, interrupts of both rings. */
 #define FILES_OF_A_PORT 8
 #define FILES_OF_A_LOOP 2 /* real_fabric_idle.h */
-/* Descriptors for 64 programs at endpoints; further ones wait for free descriptors. */
+/* Descriptors for 64 programs at endpoints; further programs wait for free descriptors. */
 #define FILES_OF_PROGRAMS 256
 #define LOOPS_MAX         64
 
@@ -261,8 +261,8 @@ static unsigned count_loops(const struct lab_process *process)
 
 	if (loops == 0 && process->options->role != LAB_ROLE_WHOLE)
 		loops = count_lcores(process);
-	/* Process for devices that 'weft lab apply' added: the loops of the other processes have
-	 * the CPUs. */
+	/* A process for devices that 'weft lab apply' added: the loops of the other processes
+	 * already use the CPUs. */
 	if (loops == 0 && process->number > 0)
 		loops = 1;
 	if (loops != 0 || process->options->role != LAB_ROLE_WHOLE)
@@ -327,7 +327,7 @@ static int create_fabric(struct lab_process *process, struct error *error)
 	return process->fabric == NULL ? -errno : 0;
 }
 
-/* This machine runs more of the lab's poll loops than it has CPUs. */
+/* True if this machine runs more of the lab's poll loops than it has CPUs. */
 static bool is_crowded(const struct lab_process *process, const bool *here)
 {
 	unsigned lcores = process->lab.config->lcores, loops = 0;
@@ -384,7 +384,7 @@ static bool removes_namespaces(const struct lab_process *process)
 	return false;
 }
 
-/* The root capabilities that the devices, which are open now, and their end still need. */
+/* The root capabilities that the devices, now open, still need, also to close them. */
 static uint64_t wanted_privileges(const struct lab_process *process)
 {
 	const struct lab_plan *plan = process->lab.plan;

@@ -29,7 +29,7 @@ struct lab_process_options {
 	const char *mapper; /* auto, always, never: for the hosts of this process */
 	const char *expect; /* a topology: generator text or path */
 	const char *key;    /* path of the fabric key */
-	unsigned lcores;    /* 0: one, or for a whole lab one per CPU */
+	unsigned lcores;    /* 0: one, or one per CPU for a whole lab */
 	bool calibrates;    /* WHOLE: prints the dilation that 'auto' chooses, and ends */
 	struct lab_trust trust;
 	/* As in main(). EAL gets the arguments before "--". */
@@ -46,11 +46,11 @@ void lab_process_parse(
 /* Starts EAL, runs, stops EAL. Prints errors; returns the exit code. */
 enum weft_exit lab_process_main(const struct lab_process_options *options);
 
-/* Start and end of the processes of a lab, synchronized by files in the run directory: they agree
- * on one clock, and each memif client waits for its servers. */
+/* Synchronises start and end of the processes of a lab through files in the run directory: they
+ * agree on one clock, and each memif client waits for its servers. */
 
 /* The lab's clock: the first process starts it and the others read it, so that time stamps of
- * different processes are comparable. -EINVAL and error: its dilation is different. */
+ * different processes are comparable. Returns -EINVAL with error set: its dilation is different. */
 int lab_clock(const char *run_dir, uint32_t dilation, struct clock *clock, struct error *error);
 
 /* Waits until the servers of all memif links on which 'process' is the client are listening: DPDK's

@@ -8,7 +8,7 @@
 
 #include "base/weft_error.h"
 
-/* Global, because a signal handler can reach nothing else. */
+/* Global, because a signal handler has no other access. */
 static atomic_bool stop;
 
 static void on_signal(int number)

@@ -69,14 +69,14 @@ static const int allowed[] = {
 	SCMP_SYS(getrlimit), SCMP_SYS(prlimit64), SCMP_SYS(getrandom), SCMP_SYS(getpid),
 	SCMP_SYS(getppid), SCMP_SYS(gettid), SCMP_SYS(getuid), SCMP_SYS(geteuid), SCMP_SYS(getgid),
 	SCMP_SYS(getegid), SCMP_SYS(capget),
-	/* A late signal handler of sandbox.c may still call these; neither grants anything. */
+	/* A late signal handler of sandbox.c may still call these; neither grants any privilege. */
 	SCMP_SYS(capset)};
 
 /* --- the end of a process that makes another call --- */
 
 #define NAMES_MAX 512
 
-/* Global, because a signal handler can reach nothing else. Names are looked up beforehand, because
+/* Global, because a signal handler has no other access. Names are looked up beforehand, because
  * that allocates memory. */
 static const char *program_name;
 static const char *name_of[NAMES_MAX];
@@ -170,7 +170,7 @@ static int load(const struct sandbox_options *options)
 	if (filter == NULL)
 		return -ENOMEM;
 	result = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
-	/* Sorted as a tree, so that the filter finds a call's number in a few steps. */
+	/* Arranged as a tree, so that the filter finds a call's number in a few steps. */
 	if (result == 0)
 		result = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (result == 0)
@@ -269,7 +269,7 @@ static void ask(long thread, uint64_t capabilities)
 	syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, THREAD_SIGNAL, &info);
 }
 
-/* Asks the threads that kept more; returns their number, or -1: unknown. */
+/* Asks the threads that kept more. Returns their number, or -1 if unknown. */
 static int ask_all(uint64_t capabilities, bool again)
 {
 	DIR *tasks = opendir("/proc/self/task");

@@ -8,8 +8,8 @@
  * can still open any file that its user can.
  *
  * A call that is not on the list ends the process with exit code 3 after a line on standard error
- * that names program and call. An errno instead would go unnoticed: a driver would fail in odd
- * ways, and an intruder would keep trying. */
+ * that names program and call. Returning an errno instead would go unnoticed: a driver would fail
+ * in odd ways, and an intruder would keep trying. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,12 +21,12 @@ struct sandbox_options {
 	bool unmounts;       /* network namespaces are to be removed at the end */
 };
 
-/* False in a sanitizer's build, whose runtime needs other calls. */
+/* False in sanitizer builds, whose runtime needs other calls. */
 bool sandbox_is_built(void);
 
-/* For all threads, permanently. Threads may run before; other filters may exist. 0, or -errno and
- * error: the kernel does not support it. Without sandbox_is_built(): 0, and nothing is
- * restricted. */
+/* For all threads, permanently. Threads may run before; other filters may exist. Returns 0, or
+ * -errno with error set: the kernel does not support it. Without sandbox_is_built(): 0, and nothing
+ * is restricted. */
 int sandbox_enter(const struct sandbox_options *options, struct error *error);
 
 /* Gives up capabilities once a program has opened what it needs, which limits the damage of a
@@ -38,5 +38,6 @@ int sandbox_enter(const struct sandbox_options *options, struct error *error);
 #define PRIVILEGE(capability) (UINT64_C(1) << (capability))
 
 /* Keeps at most these capabilities, in all present and future threads, and for all programs that
- * they execute (PR_SET_NO_NEW_PRIVS). 0; -EPERM or -ETIMEDOUT and error: a thread kept more. */
+ * they execute (PR_SET_NO_NEW_PRIVS). Returns 0, or -EPERM or -ETIMEDOUT with error set if a thread
+ * kept more. */
 int privileges_keep(uint64_t capabilities, struct error *error);

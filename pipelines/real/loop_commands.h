@@ -23,7 +23,7 @@ static inline void loop_commands_give(struct loop_commands *orders, unsigned loo
 	atomic_fetch_add_explicit(&orders->given, 1, memory_order_release);
 }
 
-/* For a loop; 'seen' is its own: true if there is a command that it has not seen yet. */
+/* For a loop, with its own 'seen': true if there is a command that it has not seen yet. */
 static inline bool loop_commands_take(const struct loop_commands *orders, unsigned *seen)
 {
 	unsigned given = atomic_load_explicit(&orders->given, memory_order_acquire);
@@ -39,7 +39,7 @@ static inline void loop_commands_obeyed(struct loop_commands *orders)
 	atomic_fetch_sub_explicit(&orders->pending, 1, memory_order_release);
 }
 
-/* For the leader: all loops are done, and what they wrote before is visible. */
+/* For the leader: true if all loops are done; everything that they wrote before is then visible. */
 static inline bool loop_commands_done(const struct loop_commands *orders)
 {
 	return atomic_load_explicit(&orders->pending, memory_order_acquire) == 0;
@@ -53,7 +53,7 @@ struct link_command {
 	bool cut;
 };
 
-/* False for any other text, which is not such a command. */
+/* Returns false for any other text. */
 static inline bool link_command_parse(const char *text, struct link_command *order)
 {
 	const char *space = strchr(text, ' ');

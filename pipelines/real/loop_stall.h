@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Stalls of a loop, which was stopped or without a CPU: the time between the starts of two
- * iterations, minus the CPU time of long work such as a report. Such work is not a stall, but a
- * loop can be stopped during it, or between loop_stall_note() and the work: that counts.
+/* Stalls of a loop that was stopped or had no CPU: the time between the starts of two iterations,
+ * minus the CPU time of long work such as a report. Such work is not a stall, but a loop can be
+ * stopped during it, or between loop_stall_note() and the work: that counts.
  *
  * The caller supplies the clocks. The loop is the only writer; others may read at any time.
  *
@@ -19,7 +19,8 @@
 #include "stats/histogram.h"
 
 struct loop_stall {
-	_Atomic weft_time seen;    /* start of the last iteration, and CPU time of work since */
+	/* Start of the last iteration, and CPU time of work since then. */
+	_Atomic weft_time seen;
 	_Atomic weft_time longest; /* the longest iteration since the traffic started */
 	_Atomic weft_time sum;     /* total of all iterations that were too long */
 	struct histogram spent;    /* ns, since the traffic began */

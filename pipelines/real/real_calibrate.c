@@ -84,7 +84,7 @@ static void tell(const struct run_config_fidelity *demand, uint32_t dilation,
 	fflush(out);
 }
 
-/* 1: the demand is met; 0: not; or -errno. */
+/* Returns 1 if the demand is met, 0 if not, or -errno. */
 static int does_meet(
 	struct calibration *calibration, uint32_t dilation, FILE *out, struct error *error)
 {

@@ -14,8 +14,8 @@
 #include "real_fabric.h"
 
 /* EAL is running. 'options' belong to the fabric that will be started; 'run' has RUN_DILATION_AUTO.
- * Fills 'dilation', and prints the lateness with each factor. 0; -EINVAL: no traffic, or no data
- * frame arrived in a trial; -EBUSY: no factor is large enough; -EINTR: '*stop' was set; or another
- * -errno. All with fault. */
+ * Fills 'dilation', and prints the lateness with each factor. Returns 0; -EINVAL: no traffic, or no
+ * data frame arrived in a trial; -EBUSY: no factor is large enough; -EINTR: '*stop' was set; or
+ * another -errno. All set fault. */
 int real_calibrate(const struct real_fabric_options *options, const atomic_bool *stop, FILE *out,
 	uint32_t *dilation, struct error *error);

@@ -42,7 +42,7 @@ struct real_endpoints {
 	struct program *program;
 	struct pollfd *watched; /* [2 + programs] */
 	uint32_t programs, room, watched_room;
-	bool full; /* out of descriptors: no program is accepted until one leaves */
+	bool full; /* out of descriptors: no program is accepted until another one leaves */
 	atomic_bool halt;
 	pthread_t thread;
 	bool running;
@@ -277,7 +277,7 @@ static bool send_answer(
 	return sendmsg(program->socket, &message, MSG_NOSIGNAL) == (ssize_t)sizeof(*answer);
 }
 
-/* False: the program has ended, or violates the protocol. */
+/* Returns false if the program has ended or violates the protocol. */
 static bool serve(struct real_endpoints *endpoints, struct program *program)
 {
 	struct endpoint_request ask;

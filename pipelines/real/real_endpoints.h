@@ -9,10 +9,10 @@
 #include "real_private.h"
 
 /* Binds the socket; must be called before the hosts are created. Does nothing without
- * options.endpoints. 0, or -errno and error. */
+ * options.endpoints. Returns 0, or -errno with error set. */
 int real_endpoints_create(struct real_fabric *fabric, struct error *error);
 void real_endpoints_destroy(struct real_fabric *fabric);
-/* Lets programs use the host, if the process has endpoints. 0, or -errno and error. */
+/* Lets programs use the host, if the process has endpoints. Returns 0, or -errno with error set. */
 int real_endpoints_add_host(
 	struct real_fabric *fabric, struct real_host *host, struct error *error);
 /* Number of hosts that programs use, through edges or endpoints. */

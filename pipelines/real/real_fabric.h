@@ -52,15 +52,17 @@ struct real_fabric_options {
 	const uint16_t *vlan; /* [link]: their VLAN tags; NULL: none has tags */
 	/* Sessions must differ from those in earlier runs of these devices. */
 	uint32_t session;
-	uint16_t fabric; /* number in all frames (frame.h); 0: without a name */
+	uint16_t fabric; /* number in all frames (frame.h); 0: no name */
 	/* For the control frames on links to other processes (link_seal.h); NULL: none. */
 	const struct link_key *link_key;
 	/* Data frames carry tags from host to host (data_tag.h); NULL: no tags. Only if the run has
 	 * security.data, so that frames have room for them. */
 	const struct data_tag_key *data_key;
-	unsigned lcores;                     /* poll loops; 0: 1. EAL was started with as many */
-	bool divides;                        /* if they are more than switches, these are divided */
-	uint32_t snap_bytes;                 /* kept of each captured frame; 0: whole frames */
+	unsigned lcores; /* poll loops; 0: 1. EAL was started with as many */
+	/* If there are more loops than switches, switches are divided. */
+	bool divides;
+	/* Bytes kept of each captured frame; 0: whole frames. */
+	uint32_t snap_bytes;
 	const struct capture_limits *limits; /* files of captures; NULL: none */
 	bool calibrates;           /* a run ends with its traffic; frames in flight are ignored */
 	struct run_stream *stream; /* gets each sample of a run at once; NULL: none */
@@ -74,22 +76,24 @@ struct real_fabric_options {
 	 * none. */
 	const char *orders;
 	/* Cables in shared memory can be plugged in and pulled out while the fabric serves. These
-	 * are then the maximum numbers of hosts and switches, and 'recable' returns the present
-	 * cabling, which stays valid until the fabric is destroyed: 0, or -errno and error. */
+	 * are then the maximum numbers of hosts and switches. 'recable' gets the current cabling,
+	 * which stays valid until the fabric is destroyed. It returns 0, or -errno with error
+	 * set. */
 	bool plugs;
 	uint32_t hosts_max, switches_max;
 	int (*recable)(void *ctx, struct real_cabling *cabling, struct error *error);
 	void *recable_ctx;
 };
 
-/* Checks that a mapper's files can be read: fabric key, expected topology. 0 or -errno and fault.
- * Call it before EAL runs, so that the user sees the error at once. */
+/* Checks that a mapper's files can be read: fabric key, expected topology. Returns 0 or -errno with
+ * fault set. Call it before EAL runs, so that the user sees the error at once. */
 int real_fabric_check(const struct run_config *run, struct error *error);
 
 /* Maximum memory in MiB that such a fabric needs from EAL. Call it before EAL runs. */
 unsigned real_fabric_memory_mib(const struct real_fabric_options *options);
 
-/* NULL and error on failure. Everything that 'options' points to must outlive the fabric. */
+/* Returns NULL with error set on failure. Everything that 'options' points to must outlive the
+ * fabric. */
 struct real_fabric *real_fabric_create(
 	const struct real_fabric_options *options, struct error *error);
 void real_fabric_destroy(struct real_fabric *fabric);
@@ -104,8 +108,8 @@ void real_fabric_end(struct real_fabric *fabric);
  * WEFT_TIME_NEVER: until stopped. */
 void real_fabric_run(struct real_fabric *fabric, weft_time duration, const atomic_bool *stop);
 
-/* How long the run has been sending traffic; false: it still waits for links and routes. Any
- * thread. */
+/* How long the run has been sending traffic. Returns false if it still waits for links and routes.
+ * Any thread. */
 bool real_fabric_sent_for(const struct real_fabric *fabric, weft_time *time);
 
 /* Serves as a part of a lab until '*stop' is set: traffic flows only on command. Commands arrive
@@ -125,8 +129,8 @@ void real_fabric_serve(struct real_fabric *fabric, const atomic_bool *stop);
 
 /* Fills 'result', which is zeroed; the caller frees it. */
 int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct error *error);
-/* After the run: 0, or -EINVAL and the reason: a schedule has not ended, or traffic started without
- * mapped routes to all hosts. */
+/* After the run: returns 0, or -EINVAL with the reason: a schedule has not ended, or traffic
+ * started without mapped routes to all hosts. */
 int real_fabric_check_complete(const struct real_fabric *fabric, struct error *error);
 
 /* Other processes of a lab have poll loops on these CPUs, so there are more loops than CPUs. Call
@@ -135,7 +139,8 @@ void real_fabric_set_crowded(struct real_fabric *fabric, bool crowded);
 
 /* Sets which hosts of a lab use this fabric's clock, [host of the topology]: clocks of different
  * machines are unrelated, so interfaces measure their offsets, for latencies. Call after
- * real_fabric_create(), before the first frame; without this call all hosts use it. -ENOMEM. */
+ * real_fabric_create(), before the first frame; without this call all hosts use it. May return
+ * -ENOMEM. */
 int real_fabric_set_clocks(
 	struct real_fabric *fabric, const bool *host_has_ours, struct error *error);
 

@@ -15,7 +15,7 @@
 
 /* --- what changes --- */
 
-/* The link of the end in the new cabling; NULL: none. */
+/* The link of the end in the new cabling, or NULL. */
 static const struct topology_link *wire_of(
 	const struct real_cabling *cabling, const struct real_end *end)
 {
@@ -145,7 +145,7 @@ void real_cables_done(struct real_fabric *fabric)
 
 /* --- in the loops --- */
 
-/* Its link is down, so nothing is stored for this end. */
+/* The end's link is down, so nothing is stored for it. */
 static void move(struct real_worker *worker, struct real_end *end, struct port_auth *guard)
 {
 	struct real_fabric *fabric = worker->fabric;

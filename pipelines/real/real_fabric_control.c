@@ -24,7 +24,7 @@
 /* Shortest time between two checks that find a device idle. */
 #define SETTLE_MIN_PS PS_PER_MS
 
-/* The longest payload of the mapper; part of an image. Shorter where the MTU is. */
+/* The longest payload of the mapper: a part of an image. Shorter if the MTU is. */
 #define PAYLOAD_MAX 2048
 #define PAYLOAD_MIN 512
 #define PART_BYTES  (PAYLOAD_MIN - 256)
@@ -364,8 +364,8 @@ static void *run_plane(void *ctx)
 	return NULL;
 }
 
-/* A thread of EAL's for such work, on a CPU to which no loop is pinned. Without one there are no
- * routes, and real_control_why() reports it. */
+/* Starts one of EAL's threads for such work, on a CPU to which no loop is pinned. Without one
+ * nothing computes routes, and real_control_why() reports it. */
 void real_control_start(struct real_fabric *fabric)
 {
 	struct real_control *control = fabric->control;

@@ -21,7 +21,7 @@ int real_deadlock_open(struct real_fabric *fabric, struct error *error)
 	fabric->sw = calloc(real_switches_max(fabric) + 1u, sizeof(struct weft_switch *));
 	if (fabric->sw == NULL)
 		return error_set(error, ENOMEM, "no memory for %u switches", fabric->switch_count);
-	/* The shards of a divided switch have queues of their own, which are not searched. */
+	/* The shards of a divided switch have their own queues, which are not searched. */
 	for (unsigned i = 0; i < fabric->switch_count; i++)
 		if (fabric->switches[i].division == NULL)
 			fabric->sw[fabric->switches[i].number] = fabric->switches[i].sw;

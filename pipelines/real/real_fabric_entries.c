@@ -27,7 +27,7 @@ static size_t loop_flows(const struct real_fabric *fabric, const struct real_tra
 	return finite * row_flows(fabric);
 }
 
-/* The loop's row of each entry; NULL: the entry has no end. */
+/* The loop's row for each entry; NULL: the entry has no end. */
 static void list_rows(const struct real_fabric *fabric, unsigned loop,
 	struct measure_sink_flow *row[RUN_TRAFFIC_MAX])
 {

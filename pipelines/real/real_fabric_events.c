@@ -28,7 +28,7 @@ struct seen {
 struct real_events {
 	struct run_event_plan plan;
 	weft_time from;    /* its times count from then on */
-	uint32_t *cuts;    /* [links]: number of events that cut the cable now */
+	uint32_t *cuts;    /* [links]: number of events that currently cut the cable */
 	struct seen *seen; /* [plan.occurrences] */
 	uint32_t count;
 	uint32_t cutting; /* the last one that cut a cable */
@@ -74,7 +74,8 @@ void real_events_destroy(struct real_events *events)
 	free(events);
 }
 
-/* An end of a cable. NULL: it is in another process, or 'weft lab apply' moved the cable. */
+/* An end of a cable. Returns NULL if it is in another process, or 'weft lab apply' moved the
+ * cable. */
 static struct real_end *end_of(const struct real_events *events, uint32_t link, unsigned side)
 {
 	const struct topology_link *wire = &events->plan.topology->link_at[link];

@@ -144,8 +144,8 @@ static bool is_idle(struct real_worker *worker, weft_time now)
 	return true;
 }
 
-/* No loop has anything to do. A loop that starts work announces it before it checks which loops
- * sleep. */
+/* True if no loop has anything to do. A loop that starts work announces it before it checks which
+ * loops sleep. */
 static bool all_may_rest(const struct real_fabric *fabric)
 {
 	bool may = atomic_load(&fabric->may_rest) && !atomic_load(&fabric->halt) &&
@@ -156,8 +156,8 @@ static bool all_may_rest(const struct real_fabric *fabric)
 	return may && (fabric->stop == NULL || !atomic_load(fabric->stop));
 }
 
-/* From now on programs at endpoints ring a bell, or ring it no longer. False: a program has
- * something to send. */
+/* From now on programs at endpoints ring a bell, or ring it no longer. Returns false if a program
+ * has something to send. */
 static bool ask_programs(const struct real_worker *worker, bool rests)
 {
 	bool empty = true;

@@ -26,7 +26,8 @@ void real_idle_forbid(struct real_fabric *fabric);
 void real_idle_defer(struct real_fabric *fabric, weft_time now);
 /* Any thread. */
 bool real_idle_is_allowed(const struct real_fabric *fabric);
-/* At the end of an iteration, in the worker's loop: sleeps if it may. False: it did not. */
+/* At the end of an iteration, in the worker's loop: sleeps if it may. Returns false if it did
+ * not. */
 bool real_idle(struct real_worker *worker, weft_time now);
 /* Any thread: the loop's longest stall since the traffic started, including the present one; sleep
  * does not count. */

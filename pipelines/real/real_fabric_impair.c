@@ -15,7 +15,7 @@
 #define STORE(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELAXED)
 #define LOAD(place)         __atomic_load_n(&(place), __ATOMIC_RELAXED)
 
-/* The transmitter of this end. NULL: it is not here. */
+/* The transmitter of this end. Returns NULL if it is not here. */
 static struct tx_queue *tx_of(const struct real_fabric *fabric, const struct real_end *end)
 {
 	const struct topology_port *at = &end->at;
@@ -29,7 +29,7 @@ static struct tx_queue *tx_of(const struct real_fabric *fabric, const struct rea
 	return NULL;
 }
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static int pace(struct tx_queue *tx, const struct topology_link *link, uint64_t rate_bps,
 	weft_time delay_ps, bool jitter)
 {
@@ -166,7 +166,7 @@ void real_links_cut_through(struct real_fabric *fabric)
 	}
 }
 
-/* Parses the values of a command; false if it is malformed. */
+/* Parses the values of a command. Returns false if it is malformed. */
 static bool read_values(const char *text, uint64_t value[LINK_KNOB_COUNT])
 {
 	char *end;
@@ -180,7 +180,7 @@ static bool read_values(const char *text, uint64_t value[LINK_KNOB_COUNT])
 	return *text == '\0';
 }
 
-/* The values that an end has after a command; NULL: the values of the file. */
+/* The values that an end has after a command; NULL: the values from the file. */
 static void next_knobs(const struct real_fabric *fabric, const struct real_end *end,
 	const uint64_t asked[LINK_KNOB_COUNT], uint64_t value[LINK_KNOB_COUNT])
 {

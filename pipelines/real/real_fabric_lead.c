@@ -119,7 +119,7 @@ static void stop_traffic(struct real_fabric *fabric, weft_time now)
 {
 	struct measure_totals totals;
 
-	/* A run that ends before its measuring started has nothing to show. */
+	/* A run that ends before measuring starts has no result. */
 	if (fabric->phase == REAL_WARMING || fabric->phase == REAL_SETTLING) {
 		fabric->measure_from = WEFT_TIME_NEVER;
 		begin_measuring(fabric, now, false);
@@ -142,7 +142,7 @@ static bool goal_is_over(const struct real_fabric *fabric)
 	return fabric->replay != NULL && goal_replay_done(fabric->replay);
 }
 
-/* Links are up and routes are there, or it has waited for long enough. */
+/* True if links are up and routes are there, or if it has waited long enough. */
 static bool may_begin(struct real_fabric *fabric, weft_time now)
 {
 	weft_time waited = now - fabric->waited_from;
@@ -192,7 +192,7 @@ static bool is_drained(struct real_fabric *fabric, weft_time now)
 	return now - fabric->arrived_at >= DRAIN_WAIT_PS || now - fabric->ended_at >= DRAIN_MOST_PS;
 }
 
-/* The warm-up is over, or half of the time has passed. */
+/* True if the warm-up is over or half of the time has passed. */
 static bool has_settled(struct real_fabric *fabric, weft_time now)
 {
 	weft_time left = run_result_minus(fabric->traffic_until, fabric->measure_from);
@@ -202,7 +202,7 @@ static bool has_settled(struct real_fabric *fabric, weft_time now)
 	return now - fabric->measure_from >= left / 2;
 }
 
-/* Takes the samples and batches that are due. True: the requested value is known. */
+/* Takes the samples and batches that are due. Returns true if the requested value is known. */
 static bool measure(struct real_fabric *fabric, weft_time now)
 {
 	if (now - fabric->traffic_from >=
@@ -212,7 +212,7 @@ static bool measure(struct real_fabric *fabric, weft_time now)
 	       measure_until_reached(&fabric->work->window);
 }
 
-/* Advances the phases of a run, in the leader. True when the run has ended. */
+/* Advances the phases of a run, in the leader. Returns true when the run has ended. */
 static bool watch(struct real_fabric *fabric, weft_time now)
 {
 	switch (fabric->phase) {
@@ -255,7 +255,7 @@ static bool watch(struct real_fabric *fabric, weft_time now)
 }
 
 /* On a stop signal traffic stops. Packets in flight are still delivered, for a short while if the
- * traffic had already ended. True when the run is over. */
+ * traffic had already ended. Returns true when the run is over. */
 static bool watch_stop(struct real_fabric *fabric, weft_time now)
 {
 	if (fabric->stop == NULL || !atomic_load_explicit(fabric->stop, memory_order_relaxed))
@@ -353,7 +353,7 @@ bool real_lead(struct real_fabric *fabric)
 	if (fabric->phase > REAL_WAITING || fabric->serving)
 		real_events_poll(fabric, now);
 	over = watch(fabric, now);
-	/* It gave a command: the next one must wait. */
+	/* It has given a command, so the next one must wait. */
 	if (!loop_commands_done(&fabric->orders))
 		return false;
 	real_idle_allow(fabric,

@@ -57,7 +57,7 @@ void real_totals_read(
 			totals->edge_generated_wire_bytes +=
 				edge_counters(poll->tap.edge)[EDGE_BYTES_OUT] +
 				poll->tap.frames * overhead;
-		/* Generated messages, in frames of the interface's MTU. */
+		/* Generated messages, counted in frames of the interface's MTU. */
 		totals->generated_wire_bytes += poll_nic_traffic(poll).generated_bytes +
 						poll_nic_generated_frames(poll) * overhead;
 		totals->timed += sink->network_ns.count;
@@ -230,7 +230,7 @@ static void add_host(struct run_result *result, const struct real_host *host)
 	histogram_merge(&result->edges.network_ns, &sink->edges_ns);
 	order_wait_merge(&result->waited, &sink->waited);
 	add_clocks(result, &sink->clocks);
-	/* Messages that have no route, or go to a silent host. */
+	/* Messages that have no route or go to a silent host. */
 	result->messages.dropped += count[NIC_MESSAGES_UNREACHABLE] + count[NIC_MESSAGES_SILENT];
 	result->edges.count += host->poll->tap.edge != NULL;
 	if (host->poll->tap.edge != NULL)
@@ -372,8 +372,8 @@ static uint64_t longest_stall_ns(const struct real_fabric *fabric)
 
 	for (unsigned i = 0; i < fabric->loops; i++) {
 		const struct real_worker *worker = &fabric->worker[i];
-		/* The loop may still be stalled. While loops run, only the leader calls this, for a
-		 * process of a lab. */
+		/* The loop may still be stalled. While loops run, only the leader of a lab's
+		 * process calls this. */
 		weft_time away = fabric->serving && !worker->leader
 					 ? real_idle_away(worker, now)
 					 : loop_stall_load(&worker->stall.longest);

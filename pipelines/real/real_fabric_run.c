@@ -75,7 +75,7 @@ static void excuse_end(struct real_fabric *fabric, const struct real_end *end,
 		link_end_forgive_stall(link, now);
 }
 
-/* A loop that has no CPU, or sleeps, sends no hellos, which must not take its links down. */
+/* A loop that sleeps or has no CPU sends no hellos; that must not take its links down. */
 static void excuse_others(struct real_worker *worker, weft_time now)
 {
 	struct real_fabric *fabric = worker->fabric;

@@ -34,11 +34,11 @@
 
 /* The poll loops of a process on telemetry: for how long they stalled. */
 
-#define LOOP_METRICS(X)                                           \
-	/* gauges; the second has the former name of the first */ \
-	X(STALL, "loop_stall_ns", stall_ns(shown))                \
-	X(AWAY, "loop_away_ns", stall_ns(shown))                  \
-	X(ABSENT, "loop_absent_ns",                               \
+#define LOOP_METRICS(X)                                              \
+	/* gauges; the second one is the former name of the first */ \
+	X(STALL, "loop_stall_ns", stall_ns(shown))                   \
+	X(AWAY, "loop_away_ns", stall_ns(shown))                     \
+	X(ABSENT, "loop_absent_ns",                                  \
 		loop_stall_load(&shown->fabric->worker[shown->number].stall.sum) / PS_PER_NS)
 
 enum loop_metric {
@@ -64,7 +64,7 @@ static void read_loop(const void *ctx, uint64_t *value)
 #undef X
 }
 
-/* For the loops only. 0, or -errno and error. */
+/* For the loops only. Returns 0, or -errno with error set. */
 static int real_telemetry_loops(struct real_fabric *fabric, struct error *error)
 {
 	static const char *const name[LOOP_METRIC_COUNT] = {
@@ -213,7 +213,8 @@ static uint64_t misplaced(const struct port_auth *guard)
 	return __atomic_load_n(&guard->misplaced, __ATOMIC_RELAXED);
 }
 
-/* Name of the port that port_auth.h remembers. "": none, or no port of the topology. */
+/* Name of the port that port_auth.h remembers. "" if there is none, or it is not a port of the
+ * topology. */
 static void name_misplaced(const struct topology *topology, uint64_t there, char *name, size_t size)
 {
 	bool host = there >> 8 >= FRAME_HOST_DEVICE;
@@ -337,7 +338,7 @@ bool real_links_are_up(const struct real_fabric *fabric)
 	for (uint32_t i = 0; i < fabric->ends; i++) {
 		const struct link_end *link = real_end_link(fabric, &fabric->end[i]);
 
-		/* Up, and the far end has granted credits. */
+		/* True if the link is up and the far end has granted credits. */
 		if (link != NULL && (link->state != LINK_UP || link->tx[0].limit == 0))
 			return false;
 	}

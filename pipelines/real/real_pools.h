@@ -16,7 +16,7 @@ struct real_pool_request {
 	unsigned held;      /* frames that ports hold back (tx_queue_pace()) */
 	uint32_t mtu_bytes; /* payload of the longest frame */
 	unsigned lcores;    /* poll loops, each with a cache of mbufs */
-	/* Sums over the external ports, and the largest room of any of them. */
+	/* Sums over the external ports, and the largest buffer that any of them needs. */
 	unsigned received_mbufs, sent_mbufs;
 	uint32_t room_bytes;
 	unsigned node; /* common node of all NICs so far: their socket + 1; 0: none; REAL_POOL_MIXED

@@ -80,7 +80,7 @@ struct real_host {
 	int tap;                  /* -1: none */
 	struct tap_losses losses; /* if there is one */
 	struct real_host_metrics *shown;
-	struct starvation_transit middle; /* state at the middle of the measured time */
+	struct starvation_transit middle; /* state in the middle of the measured time */
 	bool made_netns; /* its edge's namespace was created here and must be removed at the end */
 	const struct run_config_edge *edge;
 };
@@ -204,7 +204,7 @@ struct real_fabric {
 	const atomic_bool *stop;
 	weft_time duration, waited_from, look_due, ended_at, stopped_at;
 	weft_time hurried_at; /* when a signal arrived after the end of traffic; 0: none */
-	uint64_t arrived;     /* messages, at the last look while draining */
+	uint64_t arrived;     /* messages, at the last check while draining */
 	weft_time arrived_at;
 	bool incomplete;
 	bool stop_seen;                /* the signal was handled */
@@ -267,7 +267,7 @@ static inline struct device_config real_device_config(const struct real_fabric *
 
 /* The events of a run (real_fabric_events.c). The leader carries them out. */
 
-/* 0, or -EINVAL, -ENOMEM and error. */
+/* Returns 0, or -EINVAL, -ENOMEM and error. */
 int real_events_create(struct real_fabric *fabric, struct real_traffic *work, struct error *error);
 void real_events_destroy(struct real_events *events);
 /* Their times count from now on: in a run from the start of traffic, in a lab from its own start,
@@ -277,7 +277,7 @@ void real_events_restart(struct real_fabric *fabric, weft_time now);
 void real_events_poll(struct real_fabric *fabric, weft_time now);
 /* True if no event is due for as long as idle loops sleep. */
 bool real_events_rest(const struct real_fabric *fabric, weft_time now);
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int real_events_result(const struct real_fabric *fabric, struct run_result *result);
 
 /* Losses on links, and discards because a link was down. */
@@ -297,20 +297,21 @@ void real_control_stop(struct real_fabric *fabric);
 /* The control of a device that lives here; NULL if routes are static. */
 struct device_control *real_control_of(
 	const struct real_fabric *fabric, enum device_kind kind, uint32_t number);
-/* Static routes, or mapped ones from each host here to all others. */
+/* True if routes are static, or mapped ones lead from each host here to all others. */
 bool real_is_routed(const struct real_fabric *fabric);
-/* Routes may arrive: there is a control thread, and a host here that may be the mapper. */
+/* True if routes may arrive, because there is a control thread and a host here may be the
+ * mapper. */
 bool real_may_be_routed(const struct real_fabric *fabric);
-/* The reason if there are no routes, once the control thread is stopped. */
+/* The reason why there are no routes; call it once the control thread has stopped. */
 void real_control_why(const struct real_fabric *fabric, struct error *error);
 /* Other cables will follow. The leader's. */
 void real_control_renew(struct real_fabric *fabric);
-/* control_plane_ask(); false also if routes are static. */
+/* control_plane_ask(); also returns false if routes are static. */
 bool real_control_ask(struct real_fabric *fabric, const char *request);
 
 /* Deadlocks and starvation in a real-clock fabric (deadlock.h, starvation.h). */
 
-/* Called when the switches exist. 0, or -ENOMEM and error. */
+/* Called when the switches exist. Returns 0, or -ENOMEM with error set. */
 int real_deadlock_open(struct real_fabric *fabric, struct error *error);
 void real_deadlock_close(struct real_fabric *fabric);
 /* Before traffic with this measured time. */
@@ -319,10 +320,12 @@ void real_deadlock_begin(struct real_fabric *fabric, weft_time measured_ps);
 /* Keeps the first cycle found, and the starved heads, among heads that have waited for 'age_ps' (0:
  * all). While other loops run it sees only the hosts. If memory runs out, it keeps less. */
 void real_deadlock_look(struct real_fabric *fabric, weft_time now, weft_time age_ps);
-/* In the middle of the measured time; after it: puts the findings into a result. 0 or -ENOMEM. */
+/* The first is called in the middle of the measured time; the second afterwards, and puts the
+ * findings into a result. Returns 0 or -ENOMEM. */
 void real_deadlock_middle(struct real_fabric *fabric);
 int real_deadlock_result(const struct real_fabric *fabric, struct run_result *result);
-/* Runs a search during traffic, if one is due. True: all loops must collect their heads. */
+/* Runs a search during traffic, if one is due. Returns true if all loops must collect their
+ * heads. */
 bool real_deadlock_check(struct real_fabric *fabric, weft_time now);
 /* The loop's part of REAL_ORDER_LOOK. */
 void real_deadlock_collect(struct real_worker *worker, weft_time now);
@@ -335,9 +338,9 @@ void real_deadlock_looked(struct real_fabric *fabric);
  * per sender: in a row [hosts] for each loop, shared by the hosts of the loop. */
 
 /* Makes the hosts' sinks distinguish the entries; called when the hosts exist and the number of
- * loops is known. -ENOMEM. */
+ * loops is known. May return -ENOMEM. */
 int real_entries_create(struct real_fabric *fabric);
-/* The rows of this work, in work->flows. -ENOMEM. */
+/* The rows of this work, in work->flows. May return -ENOMEM. */
 int real_flows_create(const struct real_fabric *fabric, struct real_traffic *work);
 /* Clears the loop's rows by sender and makes its hosts count there; in that loop. */
 void real_flows_begin(struct real_fabric *fabric, unsigned loop);
@@ -366,8 +369,8 @@ void real_host_stop_traffic(
 
 /* Rate, delay and faults of links, at the start and while the fabric runs. */
 
-/* Gives links to other processes the rate and the delay of the file, if it has any. 0, or -ENOMEM
- * and fault. */
+/* Gives links to other processes the rate and the delay of the file, if it has any. Returns 0, or
+ * -ENOMEM with fault set. */
 int real_links_pace(struct real_fabric *fabric, struct error *error);
 
 /* Carries out a command (link_knobs.h) for all directions that leave a port here. Rate and delay 0:
@@ -421,7 +424,7 @@ void real_links_cut(struct real_fabric *fabric, const char *text);
 const struct link_key *real_end_key(const struct real_fabric *fabric, const struct real_end *end);
 /* How many frames its ends may hold back, if it leads to another process. */
 unsigned real_held_frames(const struct topology_link *link);
-/* NULL if none is wanted. */
+/* Returns NULL if none is wanted. */
 struct impairment *real_end_impairment(struct real_end *end);
 
 /* Cables that are moved while the fabric runs (real_fabric_cables.c). For the leader: */
@@ -456,7 +459,7 @@ int real_fabric_count(
  * the functions that start them. */
 
 /* The leader, between two rounds of polling, advances the phases and carries out commands. It does
- * nothing while a loop has not done the last command. True when the run is over. */
+ * nothing while a loop has not completed the last command. Returns true when the run is over. */
 bool real_lead(struct real_fabric *fabric);
 /* Enclose work in a loop's own thread that may take long, such as a report: the CPU time spent does
  * not count as a stall. real_task_begin() returns the argument for real_task_end(). */
@@ -477,7 +480,7 @@ void real_pool_warning_check(struct real_fabric *fabric, weft_time now);
 int real_telemetry(struct real_fabric *fabric, struct error *error);
 void real_telemetry_end(struct real_fabric *fabric);
 
-/* The link protocol of an open end whose device lives here; else NULL. */
+/* The link protocol of an open end whose device lives here, or NULL. */
 const struct link_end *real_end_link(const struct real_fabric *fabric, const struct real_end *end);
 /* True if all links of devices that live here are up. */
 bool real_links_are_up(const struct real_fabric *fabric);
@@ -509,8 +512,8 @@ void real_report_end(struct real_fabric *fabric);
  * no loop has a command to carry out; the loops read it when they carry out the command to
  * start. */
 
-/* Resolves and checks the traffic of 'run', and opens its window. 0, or -errno and error; the
- * caller closes it in any case. */
+/* Resolves and checks the traffic of 'run', and opens its window. Returns 0, or -errno with error
+ * set; the caller closes it in any case. */
 int real_traffic_open(struct real_fabric *fabric, struct real_traffic *work,
 	const struct run_config *run, struct error *error);
 /* Also one that is zeroed. */
@@ -525,7 +528,8 @@ void real_answer(const char *path, const char *error);
  * configuration. */
 void real_traffic_load(struct real_fabric *fabric, const char *path);
 /* Traffic starts: the traffic loaded since the last start, or the fabric's own; loaded traffic that
- * the command does not ask for is forgotten. False: nothing was loaded, and nothing changes. */
+ * the command does not ask for is forgotten. Returns false if nothing was loaded, and nothing
+ * changes. */
 bool real_traffic_begin(struct real_fabric *fabric, bool loaded);
 /* For everything that was loaded. */
 void real_traffic_drop(struct real_fabric *fabric);

@@ -28,7 +28,8 @@ struct arn_policer_config congestion_setup_guard(
 weft_time congestion_setup_mark_ps(const struct run_config *run);
 
 /* Configures switch 'at' of the topology as in the run file, once its tables are set and before its
- * first packet; does nothing if no such key is set. 0, -EINVAL, -ENOMEM, and 'error'. */
+ * first packet; does nothing if no such key is set. Returns 0, or -EINVAL or -ENOMEM with error
+ * set. */
 int congestion_setup_switch(struct weft_switch *sw, const struct topology *topology, uint32_t at,
 	const struct run_config *run, struct error *error);
 /* The same without an error text. 'topology' NULL: a single switch, as one next to its hosts. */

@@ -184,7 +184,8 @@ static void join_kinds(struct kinds *kinds, uint32_t into)
 
 /* --- windows --- */
 
-/* Shortest delays from a host to all devices, switches first; WEFT_TIME_NEVER: no path. */
+/* Shortest delays from a host to all devices, switches first; WEFT_TIME_NEVER if there is no
+ * path. */
 static void spread(const struct topology *topology, uint32_t host, weft_time *delay)
 {
 	bool changed = true;

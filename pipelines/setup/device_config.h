@@ -33,12 +33,12 @@ struct device_config {
 	bool links_are_up;
 };
 
-/* The maximum time between two credit frames of a port. Each carries totals, so the next one makes
- * up for a lost one, and a transmitter without credits waits this long at most. It is a quarter of
- * the hello interval: a link goes down after three missed hellos, so twelve credit frames in a row
- * must be lost before a transmitter stands still for longer than it takes to detect a dead link; a
- * tenth would only use more of the link. It is at most 1 ms, however rare hellos are: a 50th of the
- * watchdog's default, so that a loss is never mistaken for a deadlock. */
+/* The maximum time between two credit frames of a port. Each carries totals, so the next one
+ * compensates for a lost one, and a transmitter without credits waits this long at most. It is a
+ * quarter of the hello interval: a link goes down after three missed hellos, so twelve credit
+ * frames in a row must be lost before a transmitter stands still for longer than it takes to detect
+ * a dead link; a tenth would only use more of the link. It is at most 1 ms, however infrequent
+ * hellos are: a 50th of the watchdog's default, so that a loss is never mistaken for a deadlock. */
 weft_time device_credit_refresh(weft_time hello_ps);
 
 /* The device at a port: identity in its hellos, and its addresses. */
@@ -52,7 +52,7 @@ void device_config_switch(
 int device_config_refuse(const char *name, const struct switch_config *config, struct error *error);
 
 /* The interface of a host. 'routes' may be NULL: a mapper provides them. 'slots': frames that its
- * receive ring holds, 0: no such limit. */
+ * receive ring holds; 0: no limit. */
 void device_config_nic(const struct device_config *from, uint32_t host,
 	const struct nic_routes *routes, uint32_t slots, struct nic_config *config);
 

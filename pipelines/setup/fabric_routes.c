@@ -50,7 +50,7 @@ static int check_union(const struct route_set *set, const struct topology *topol
 			      run->origin, name);
 }
 
-/* An algorithm that does not support the topology does not know the key that selected it. */
+/* The algorithm that reports an unsupported topology does not know which key selected it. */
 static int refuse(const struct run_config *run, int result, struct error *error)
 {
 	char name[RUN_ROUTING_NAME];
@@ -325,7 +325,7 @@ void fabric_routes_map_sl(const struct fabric_routes *routes, uint8_t sl_to_vc[1
 							      : 0;
 }
 
-/* The part of a run that keeps sets of ports in words of 64 bits; NULL: none. */
+/* The part of a run that keeps sets of ports in words of 64 bits, or NULL. */
 static const char *narrow_part(const struct run_config *run)
 {
 	if (run->sw.switching == RUN_SWITCHING_WORMHOLE)

@@ -29,23 +29,23 @@ struct route_options fabric_routes_options(const struct run_config *run);
 /* Adds the root, if an algorithm of the run has one. -EINVAL, -ENOMEM. */
 int fabric_routes_find_root(const struct run_config *run, const struct topology *topology,
 	struct route_options *options, struct error *error);
-/* Computes the routes, or loads 'routing.file'. 0, or 'error': -EINVAL for an algorithm that does
- * not guarantee freedom from deadlock, or an algorithm or queuing scheme that does not support this
- * topology, leaves pairs without a route, or needs what interfaces and switches do not have yet;
- * -ENOMEM. */
+/* Computes the routes, or loads 'routing.file'. Returns 0, or with error set: -EINVAL for an
+ * algorithm that does not guarantee freedom from deadlock, or an algorithm or queuing scheme that
+ * does not support this topology, leaves pairs without a route, or needs what interfaces and
+ * switches do not have yet; -ENOMEM. */
 int fabric_routes_compute(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct error *error);
 /* Leaves routes to a mapper, but not the queuing scheme: the rest of the above, as far as it
  * follows from the algorithm's name. */
 int fabric_routes_init_mapped(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct error *error);
-/* Once: lets the switches share the equal parts of a large table, for a whole fabric in one
- * process. 0 or -ENOMEM. */
+/* Lets the switches share the equal parts of a large table, for a whole fabric in one process. Call
+ * it once. Returns 0 or -ENOMEM. */
 int fabric_routes_share(struct fabric_routes *routes);
 void fabric_routes_free(struct fabric_routes *routes);
 
 /* The VC of each service level, for switches and interfaces. */
 void fabric_routes_map_sl(const struct fabric_routes *routes, uint8_t sl_to_vc[16]);
 
-/* The VC classes of the routes in use; NULL where they have none. */
+/* The VC classes of the routes in use; NULL if they have none. */
 const struct vc_rule *fabric_routes_vc_rule(const struct fabric_routes *routes);

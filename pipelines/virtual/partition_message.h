@@ -62,7 +62,7 @@ _Static_assert(offsetof(struct partition_crossing_control, credit[4]) <= 64,
 struct partition_mailbox {
 	struct partition_crossing_packet *packet;
 	struct weft_packet *
-		*left; /* each packet in its former partition, until the end of the round */
+		*left; /* each packet in its previous partition, until the end of the round */
 	struct latency_extension *extension; /* one per packet, where packets have them */
 	struct partition_crossing_control *control;
 	uint32_t packets, packet_room, left_room, extension_room, controls, control_room;
@@ -90,7 +90,7 @@ static inline struct partition_mailbox_contents partition_mailbox_look(
 
 void partition_mailbox_free(struct partition_mailbox *box);
 
-/* The rest of virtual_start() for a special channel: the packet is at the far end at 'at', or is
+/* The rest of virtual_start() for a special channel: the packet reaches the far end at 'at', or is
  * traced. A packet that crosses belongs to this partition until the end of the round, and to no
  * event. */
 void virtual_start_special(struct virtual_fabric *fabric, struct virtual_tx *channel,
@@ -108,8 +108,8 @@ struct partition_crossing_control *partition_send_control(struct virtual_fabric 
 /* Ends a round: completes the packets in the mailboxes that the partition filled. */
 void partition_message_complete(struct virtual_fabric *fabric);
 
-/* Returns a packet that left the partition in this round, and whose memory is now free; NULL: there
- * is none. For use when the pool is empty. */
+/* Returns a packet that left the partition in this round, and whose memory is now free; NULL if
+ * there is none. Used when the pool is empty. */
 struct weft_packet *partition_message_reclaim(struct virtual_fabric *fabric);
 
 /* Turns everything in a mailbox into events of this partition. Its sender clears it before it fills

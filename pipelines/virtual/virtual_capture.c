@@ -102,8 +102,8 @@ struct virtual_capture {
 	struct captured_port
 		*port; /* ports of switches, by number and port; then those for hosts */
 	uint32_t ports;
-	/* With several partitions: what they recorded in this round and the last one. After a
-	 * rank's own partitions, rank 0 has the other ranks' partitions. */
+	/* With several partitions: what they recorded in this round and the last one. In rank 0,
+	 * its own partitions are followed by the other ranks' partitions. */
 	struct capture_log *log[2]; /* [side][logs] */
 	unsigned logs;
 	uint8_t (*frame)[FRAME_BYTES_MAX]; /* [parts] to build frames in */
@@ -121,7 +121,7 @@ static struct captured_port *captured(
 	return &capture->port[number_of(capture, at)];
 }
 
-/* False: rank 0 writes what this one saw. */
+/* Returns false if rank 0 writes what this rank saw. */
 static bool writes(const struct virtual_capture *capture)
 {
 	return !virtual_has_ranks(capture->fabric) || capture->fabric->partitions->ranks->own == 0;
@@ -246,7 +246,7 @@ static void take_frame(struct virtual_capture *capture, const struct virtual_tra
 		partition->failed = true;
 }
 
-/* Those of the link, as on the real clock. */
+/* The addresses of the link, as on the real clock. */
 static void write_addresses(const struct virtual_capture *capture,
 	const struct virtual_trace_record *record, uint8_t *frame)
 {
@@ -317,7 +317,7 @@ static int append_logs(void *ctx, unsigned side, struct ranks_message *message)
 	return 0;
 }
 
-/* 0, -EINVAL or -ENOMEM. */
+/* Returns 0, -EINVAL or -ENOMEM. */
 static int read_logs(
 	struct virtual_capture *capture, unsigned side, unsigned rank, struct ranks_reader *reader)
 {
@@ -363,7 +363,7 @@ static void write_round(void *ctx, unsigned side)
 	write_logs(capture, side);
 }
 
-/* Frames after the last round, such as those of a watchdog. 0 or -EIO and error. */
+/* Frames after the last round, such as those of a watchdog. Returns 0 or -EIO with error set. */
 static int write_rest(struct virtual_capture *capture, struct error *error)
 {
 	struct virtual_partitions *partitions = capture->fabric->partitions;
@@ -390,7 +390,7 @@ static int write_rest(struct virtual_capture *capture, struct error *error)
 
 /* --- opening and closing --- */
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static int open_parts(struct virtual_capture *capture)
 {
 	struct virtual_partitions *of = capture->fabric->partitions;

@@ -23,7 +23,7 @@ struct virtual_capture;
 
 /* The fabric outlives it. With several processes each calls all of these functions, and rank 0
  * writes the files. 'snap_bytes': maximum number of bytes captured per frame; 0: all headers.
- * 'filter' outlives it; NULL: every frame. NULL and error if there is no memory. */
+ * 'filter' outlives it; NULL: every frame. Returns NULL with error set if out of memory. */
 struct virtual_capture *virtual_capture_create(struct virtual_fabric *fabric, uint32_t snap_bytes,
 	const struct capture_filter *filter, struct error *error);
 
@@ -31,11 +31,12 @@ struct virtual_capture *virtual_capture_create(struct virtual_fabric *fabric, ui
 void virtual_capture_rotate(struct virtual_capture *capture, const struct capture_limits *limits);
 
 /* Captures port "s0:1", or "all", into 'path'; several ports may share a path. Before the run.
- * -ENOENT: no such port; -EINVAL: already captured; others from opening the file. */
+ * Fails with -ENOENT: no such port; -EINVAL: already captured; others from opening the file. */
 int virtual_capture_add(struct virtual_capture *capture, const char *port_name, const char *path,
 	struct error *error);
 
-/* After the run: writes how much passed each port and closes the files. 0, or -EIO and which file
- * could not be written; a reader that closed the file is not an error. */
+/* After the run: writes how much passed each port and closes the files. Returns Returns 0, or -EIO
+ * with the name of the file that could not be written; a reader that closed the file is not an
+ * error. */
 int virtual_capture_end(struct virtual_capture *capture, struct error *error);
 void virtual_capture_destroy(struct virtual_capture *capture);

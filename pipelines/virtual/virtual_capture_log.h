@@ -30,15 +30,15 @@ struct capture_log {
 	size_t taken; /* while it is emptied */
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int capture_log_add(struct capture_log *log, const struct capture_entry *entry,
 	const uint8_t *frame, const char *comment);
 
-/* The same for all entries of a log: 'used' of its bytes. -EINVAL: they are not a log with ports
- * below 'ports'. */
+/* The same for all entries of a log: 'used' of its bytes. Returns -EINVAL if they are not a log
+ * with ports below 'ports'. */
 int capture_log_copy(struct capture_log *log, const void *bytes, size_t used, uint32_t ports);
 
-/* The first entry of all 'logs' and the data that follow it; NULL: the logs are empty, and can be
+/* The first entry of all 'logs' and the data that follow it; NULL if the logs are empty, and can be
  * filled again. The entry is valid until one is added. */
 const struct capture_entry *capture_log_take(
 	struct capture_log *log, unsigned logs, const uint8_t **frame, const char **comment);

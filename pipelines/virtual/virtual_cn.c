@@ -151,8 +151,8 @@ void virtual_cn_answer(struct virtual_fabric *fabric, uint32_t number,
 		crossing->answer = answer;
 }
 
-/* Those with equal times in the order of their contents, which does not depend on which of two
- * hosts answered first. */
+/* Notifications with equal times are ordered by their contents, so that it does not matter which of
+ * two hosts answered first. */
 static bool is_before(const struct virtual_cn *a, const struct virtual_cn *b)
 {
 	if (a->at != b->at)

@@ -8,9 +8,9 @@
 
 #include "virtual_private.h"
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int virtual_cn_open(struct virtual_fabric *fabric);
-/* Memory that each partition has of its own. 0 or -ENOMEM. */
+/* Allocates the memory that each partition has for itself. Returns 0 or -ENOMEM. */
 int virtual_cn_open_own(struct virtual_fabric *fabric);
 void virtual_cn_close_own(struct virtual_fabric *fabric);
 /* The switch's packets are the partition's. */
@@ -18,7 +18,8 @@ void virtual_cn_move_switch(struct virtual_fabric *partition, uint32_t at);
 int virtual_cn_open_host(struct virtual_fabric *fabric, uint32_t number);
 void virtual_cn_close(struct virtual_fabric *fabric);
 
-/* Makes switches measure waiting times, once links know the devices at their ends. 0 or -ENOMEM. */
+/* Makes switches measure waiting times, once links know the devices at their ends. Returns 0 or
+ * -ENOMEM. */
 int virtual_cn_open_switches(struct virtual_fabric *fabric);
 
 /* A packet for this host arrived; fabric->answers. */
@@ -33,7 +34,7 @@ void virtual_cn_arrive(struct virtual_fabric *fabric, uint32_t number, weft_time
 
 /* Counters of all hosts, and sums since time 0. */
 void virtual_cn_sums(const struct virtual_fabric *fabric, struct source_control_sums *sum);
-/* Measuring starts; adds what switches measured since. 0 or -ENOMEM. */
+/* Measuring starts; adds what switches measured since. Returns 0 or -ENOMEM. */
 void virtual_cn_mark(struct virtual_fabric *fabric);
 int virtual_cn_switches(const struct virtual_fabric *fabric, struct run_result *result);
 void virtual_cn_result(const struct virtual_fabric *fabric, struct run_result *result);

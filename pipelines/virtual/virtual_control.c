@@ -128,7 +128,7 @@ static inline void push(struct virtual_fabric *fabric, struct virtual_control *c
 
 /* --- credit frames --- */
 
-/* The end that receives the credit frame with that event order. */
+/* The end that receives the credit frame whose event has this order. */
 static const struct link_end *end_of(const struct virtual_fabric *fabric, uint32_t order)
 {
 	if (!virtual_is_host(fabric, order))
@@ -151,7 +151,7 @@ void virtual_push_credit(struct virtual_fabric *fabric, const struct virtual_tx 
 		(struct sim_event){at, order, item}, 0);
 }
 
-/* True if it crosses to another partition, or is lost. */
+/* True if the record crosses to another partition, or is lost. */
 static bool send_special_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct control_credit *credit, weft_time now)
 {

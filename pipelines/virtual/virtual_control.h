@@ -11,7 +11,7 @@
 
 int virtual_control_init(struct virtual_control *control, size_t record_bytes, uint32_t records);
 void virtual_control_fini(struct virtual_control *control);
-/* A record, or VIRTUAL_CONTROL_NONE: the run has failed. */
+/* Returns a record, or VIRTUAL_CONTROL_NONE if the run has failed. */
 uint32_t virtual_control_take(struct virtual_fabric *fabric, struct virtual_control *control);
 static inline void virtual_control_give(struct virtual_control *control, uint32_t record)
 {
@@ -25,12 +25,12 @@ void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 /* Fills in the credit frame that arrives at this end; it is no longer in flight. */
 void virtual_open_credit(struct virtual_fabric *fabric, uint32_t item, const struct link_end *end,
 	struct control_credit *credit);
-/* Fills in the next one to arrive, with its sender's total. Limits that the end already has are not
- * withdrawn. */
+/* Fills in the credit frame that arrives next, with its sender's total. It never withdraws limits
+ * that the end already has. */
 void virtual_show_credit(const struct virtual_fabric *fabric, uint32_t item,
 	const struct link_end *end, struct control_credit *credit);
 
-/* A frame that a channel sent arrives at 'at', as the event of that order. Those with equal times
+/* A frame that a channel sent arrives at 'at', as the event of that order. Frames with equal times
  * arrive in the order of the calls. */
 void virtual_push_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct virtual_credit *total, weft_time at, uint32_t order);
@@ -39,7 +39,7 @@ void virtual_push_arn(struct virtual_fabric *fabric, const struct virtual_tx *ch
 
 /* Sends the pending ARNs of a switch with congestion control. */
 void virtual_send_arns(struct virtual_fabric *fabric, uint32_t at, weft_time now);
-/* The ARN that arrives; it is no longer in flight. */
+/* Returns the ARN that arrives; it is then no longer in flight. */
 struct control_arn virtual_take_arn(struct virtual_fabric *fabric, uint32_t item);
 
 static inline void virtual_credit_totals(const struct virtual_fabric *fabric,

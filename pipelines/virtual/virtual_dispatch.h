@@ -7,8 +7,8 @@
 #include "nic/datagram/datagram_cuts.h"
 #include "virtual_private.h"
 
-/* Handles up to '*max' events before fabric->limit. False: there are no more, and '*max' is the
- * remainder. */
+/* Handles up to '*max' events before fabric->limit. Returns false, with '*max' the remainder, if
+ * there are no more. */
 bool virtual_dispatch(struct virtual_fabric *fabric, uint32_t *max);
 
 /* Events at the switches of a virtual fabric. */
@@ -47,7 +47,7 @@ void virtual_host_wake_by(struct virtual_fabric *fabric, uint32_t host, weft_tim
 void virtual_give_up(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time now);
 /* The destination, which is in this partition, learns of it at 'due': a WAKE event with item 1. */
 void virtual_host_lose_at(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due);
-/* Handles that event, for the first of the frames that are due. */
+/* Handles that event for the first of the frames that are due. */
 void virtual_host_lose(struct virtual_fabric *fabric, uint32_t host, weft_time now);
 
 /* Before a run: lets hosts that can do so send without using their FIFOs. */
@@ -68,7 +68,7 @@ void virtual_recovery_report(
 /* The report of it arrives at the source, a host of this partition, at 'due'. */
 void virtual_recovery_take(
 	struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due);
-/* A frame that was lost would have arrived at the port of 'order' now. */
+/* A lost frame would have arrived at the port of 'order' now. */
 void virtual_recovery_take_lost(
 	struct virtual_fabric *fabric, uint32_t order, struct weft_packet *packet, weft_time now);
 /* The frame was lost at 'device': a switch, or a host plus the number of switches. 'cut': the cut
@@ -80,7 +80,7 @@ void virtual_recovery_lose(struct virtual_fabric *fabric, uint32_t device,
 	struct weft_packet *packet, uint32_t cut, weft_time now);
 /* Before a host sends: its timers (datagram_recovery_settle()). */
 void virtual_recovery_settle(struct virtual_fabric *fabric, uint32_t host, weft_time now);
-/* Between rounds: frames pass where those with this cause were lost (datagram_cuts.h). */
+/* Between rounds: frames pass again where frames with this cause were lost (datagram_cuts.h). */
 void virtual_recovery_release(struct virtual_fabric *fabric, uint32_t cause, weft_time now);
 uint64_t virtual_recovery_held(const struct virtual_fabric *fabric); /* frames, now */
 const char *virtual_recovery_check(const struct virtual_fabric *fabric);
@@ -88,8 +88,8 @@ void virtual_recovery_result(const struct virtual_fabric *fabric, struct run_res
 
 /* Packets in transit at hosts with in-transit buffers. */
 
-/* The packet in transit that the host sends next. NULL: none can leave, or the host's own come
- * first. */
+/* The packet in transit that the host sends next. NULL if none can leave, or the host's own packets
+ * come first. */
 struct weft_packet *virtual_transit_next(
 	struct virtual_fabric *fabric, uint32_t host, weft_time now);
 uint64_t virtual_transit_held(const struct virtual_fabric *fabric);     /* frames, now */
@@ -97,7 +97,7 @@ uint64_t virtual_transit_absorbed(const struct virtual_fabric *fabric); /* frame
 const char *virtual_transit_check(const struct virtual_fabric *fabric); /* NULL, or what is wrong */
 void virtual_transit_result(const struct virtual_fabric *fabric, struct run_result *result);
 /* In the middle of the measured time, and at its end: names the hosts whose buffers fill up
- * (starvation.h). 0 or -ENOMEM. */
+ * (starvation.h). Returns 0 or -ENOMEM. */
 void virtual_transit_middle(struct virtual_fabric *fabric);
 int virtual_transit_judge(const struct virtual_fabric *fabric, struct run_result *result);
 
@@ -109,7 +109,7 @@ int virtual_transit_judge(const struct virtual_fabric *fabric, struct run_result
 /* Reads the run's schedule, if it has one; virtual_goal_close() in any case. */
 int virtual_goal_open(struct virtual_fabric *fabric, struct error *error);
 void virtual_goal_close(struct virtual_fabric *fabric);
-/* The time at which the run ends because of its schedule; WEFT_TIME_NEVER: not known yet. */
+/* The time at which the run ends because of its schedule; WEFT_TIME_NEVER if not known yet. */
 static inline weft_time virtual_goal_end(const struct virtual_fabric *fabric)
 {
 	return fabric->goal_ended == WEFT_TIME_NEVER ? WEFT_TIME_NEVER
@@ -121,7 +121,7 @@ void virtual_goal_add(struct virtual_goal_state *all, const struct virtual_goal_
 /* Computed from the state of all partitions together. */
 bool virtual_goal_is_over(
 	const struct virtual_fabric *fabric, const struct virtual_goal_state *state);
-/* The others only in a fabric with a schedule. */
+/* Call the other functions only in a fabric with a schedule. */
 /* Sends due messages. Returns the time of the next call if nothing arrives. */
 weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t host, weft_time now);
 /* A message was accepted in another process. */

@@ -455,7 +455,7 @@ static void note(struct virtual_fabric *fabric, const struct run_event_act *act)
 	take_counts(fabric, &events->seen[events->count++]);
 }
 
-/* New routes are in use, which resolves all cuts that waited for them. */
+/* New routes are in use, which resolves all cuts that were waiting for them. */
 static void note_routes(struct virtual_events *events, weft_time now)
 {
 	for (uint32_t i = events->count; i-- > 0;) {
@@ -521,8 +521,8 @@ void virtual_events_watch(struct virtual_fabric *fabric, weft_time now)
 		if (!run_event_plan_waits(&events->plan, row) ||
 			sum_counter(fabric, when->counter) <= when->above)
 			continue;
-		/* Not at this instant: frames that were just sent may be in mailboxes of other
-		 * partitions. */
+		/* Not at this instant, because frames that were just sent may be in mailboxes of
+		 * other partitions. */
 		if (run_event_plan_trigger(&events->plan, row, now + 1) < 0)
 			fabric->failed = true;
 	}

@@ -16,11 +16,11 @@
 
 struct virtual_events;
 
-/* Does nothing unless the run has events. 0, -EINVAL, -ENOMEM. */
+/* Does nothing unless the run has events. Returns 0, -EINVAL or -ENOMEM. */
 int virtual_events_open(struct virtual_fabric *fabric, struct error *error);
 void virtual_events_close(struct virtual_fabric *fabric);
 
-/* When the next event is due; WEFT_TIME_NEVER: none. */
+/* When the next event is due, or WEFT_TIME_NEVER. */
 weft_time virtual_events_due(const struct virtual_fabric *fabric);
 /* Between rounds: carries out the events that are due. */
 void virtual_events_apply(struct virtual_fabric *fabric, weft_time now);
@@ -29,5 +29,5 @@ void virtual_events_watch(struct virtual_fabric *fabric, weft_time now);
 
 /* At the end of the run, in all processes: sums up lost frames. */
 void virtual_events_end(struct virtual_fabric *fabric);
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int virtual_events_result(const struct virtual_fabric *fabric, struct run_result *result);

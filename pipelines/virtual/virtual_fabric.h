@@ -25,11 +25,11 @@
 
 struct virtual_fabric;
 
-/* Called now and then with the progress of a run: virtual time 'done' out of 'whole'. */
+/* Called from time to time with the progress of a run: virtual time 'done' out of 'whole'. */
 typedef void (*virtual_progress_fn)(
 	void *ctx, weft_time done, weft_time whole, uint64_t packet_hops);
 
-/* NULL and error. Topology and configuration outlive the fabric. */
+/* Returns NULL with error set on failure. Topology and configuration must outlive the fabric. */
 struct virtual_fabric *virtual_fabric_create(
 	const struct topology *topology, const struct run_config *run, struct error *error);
 /* The time at which the run ended, the same in all ranks. */
@@ -37,7 +37,7 @@ weft_time virtual_fabric_now(const struct virtual_fabric *fabric);
 void virtual_fabric_destroy(struct virtual_fabric *fabric);
 
 /* Call once, before the run. Each process (ranks.h; NULL: one) uses 'workers' threads, and the
- * result is the same as with one. -EINVAL: the run needs one thread
+ * result is the same as with one. Fails with -EINVAL: the run needs one thread
  * (docs/how-to/use-many-cores.md), or there are more workers than switches; -ENOMEM; the fabric
  * then still has one thread. All ranks call all functions. Rank 0 has the result, and if one rank
  * fails, all fail. */
@@ -47,20 +47,20 @@ int virtual_fabric_set_ranks(
 /* Each sample of the run also goes to the stream, which outlives it. */
 void virtual_fabric_stream(struct virtual_fabric *fabric, struct run_stream *stream);
 
-/* Runs for the configured time; '*stop' ends it early. 'progress' may be NULL. 0, -ENOMEM, -EAGAIN
- * without threads, -EINVAL if something happened that needs one worker, or -EIO: other ranks are
- * lost. */
+/* Runs for the configured time; '*stop' ends it early. 'progress' may be NULL. Returns 0, -ENOMEM,
+ * -EAGAIN without threads, -EINVAL if something happened that needs one worker, or -EIO: other
+ * ranks are lost. */
 int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 	virtual_progress_fn progress, void *ctx, struct error *error);
 
-/* Fills 'result', which is zeroed; the caller frees it. -ENOMEM. */
+/* Fills 'result', which is zeroed; the caller frees it. May return -ENOMEM. */
 int virtual_fabric_result(
 	const struct virtual_fabric *fabric, struct run_result *result, struct error *error);
 
-/* After the run: 0, or -EINVAL and the reason if a schedule has not ended. */
+/* After the run: returns 0, or -EINVAL with the reason if a schedule has not ended. */
 int virtual_fabric_check_complete(const struct virtual_fabric *fabric, struct error *error);
 
 /* Checks invariants: packets are conserved, credits agree at both ends of every link, buffers never
- * overflow, and each switch's own invariants hold. NULL, or a description of the violation. Call
- * between runs, for tests. */
+ * overflow, and each switch's own invariants hold. Returns NULL, or a description of the violation.
+ * Call between runs, for tests. */
 const char *virtual_fabric_check(const struct virtual_fabric *fabric);

@@ -26,7 +26,7 @@ struct virtual_fault {
 	bool touched;  /* the channel has lost frames, or may lose some */
 	bool waits;    /* as planned, of the channel, as its rate: */
 	uint64_t ps_per_byte;
-	weft_time arrives; /* the last frame, at the far end */
+	weft_time arrives; /* when the last frame is at the far end */
 	/* Frames that the receiver lost. */
 	uint32_t lost[FRAME_VCS_MAX] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));
@@ -37,13 +37,14 @@ static inline struct virtual_fault *virtual_fault_of(
 	return &fabric->faults[channel - fabric->channel];
 }
 
-/* Call this after opening the links. Nothing unless the run has faults or events. 0 or -ENOMEM. */
+/* Call this after opening the links. Does nothing unless the run has faults or events. Returns 0 or
+ * -ENOMEM. */
 int virtual_faults_open(struct virtual_fabric *fabric);
 void virtual_faults_close(struct virtual_fabric *fabric);
 
 /* The channel starts to send a packet that would arrive at '*at', which is raised if frames would
- * overtake each other after a delay was reduced. True: the packet will be lost. */
+ * overtake each other after a delay was reduced. Returns true if the packet will be lost. */
 bool virtual_fault_hits(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct weft_packet *packet, weft_time *at);
-/* The channel sends a credit frame. True: it is lost. */
+/* The channel sends a credit frame. Returns true if it is lost. */
 bool virtual_fault_hits_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel);

@@ -79,7 +79,7 @@ static bool resend(struct virtual_fabric *fabric, uint32_t number, weft_time now
 		virtual_note_blocked(channel, now);
 		return false;
 	}
-	/* It counts against the flow's rate, and does not wait for it. */
+	/* It counts against the flow's rate but does not wait for it. */
 	if (fabric->pauses != NULL && nic->control != NULL)
 		datagram_control_resent(nic, packet, now);
 	virtual_start(fabric, channel, packet, now);
@@ -138,7 +138,7 @@ void virtual_host_wake_by(struct virtual_fabric *fabric, uint32_t number, weft_t
 		(struct sim_event){next, virtual_host_order(fabric, number, VIRTUAL_WAKE), 0});
 }
 
-/* The stream's next message, if it is due. */
+/* Takes the stream's next message, if it is due. */
 static bool take_message(struct virtual_host *host, weft_time now)
 {
 	struct traffic_taken taken;
@@ -350,7 +350,7 @@ static void release(
 	struct virtual_fabric *fabric, uint32_t number, uint16_t source, bool tail, weft_time now)
 {
 	weft_time complete_ps =
-		tail ? 0 : now; /* else the following frames belong to the same message */
+		tail ? 0 : now; /* otherwise the following frames belong to the same message */
 	struct weft_packet *packet;
 
 	while ((packet = datagram_reorder_release(&fabric->host[number].nic, source, now)) !=

@@ -141,8 +141,8 @@ static void open_channel(struct virtual_fabric *fabric, const struct topology_li
 	};
 }
 
-/* A hello from one end to the other; switches process it as a whole, because they count their
- * ports. */
+/* Passes a hello from one end to the other. Switches process it as a whole frame, because they
+ * count per port. */
 static void say_hello(
 	struct virtual_fabric *fabric, struct topology_port from, struct topology_port to)
 {
@@ -273,7 +273,7 @@ int virtual_links_create(struct virtual_fabric *fabric, struct error *error)
 	return 0;
 }
 
-/* Taken from the tables of the switches; 0: unknown. */
+/* Taken from the tables of the switches. Returns 0 if unknown. */
 static unsigned walk(const struct virtual_fabric *fabric, uint32_t from, uint32_t to)
 {
 	struct topology_port at = {DEVICE_HOST, from, 0};

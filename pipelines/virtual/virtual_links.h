@@ -32,7 +32,7 @@ static inline struct link_end *virtual_end_at(
 
 /* The number of bytes that traffic occupies on the wire. */
 
-/* 0 or -ENOMEM with error. */
+/* Returns 0 or -ENOMEM with error. */
 int virtual_wire_cost_open(struct virtual_fabric *fabric, struct error *error);
 void virtual_wire_cost_close(struct virtual_fabric *fabric);
 /* Mean number of route bytes in a frame of this source, over the first routes to its destinations,

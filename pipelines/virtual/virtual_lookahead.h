@@ -14,7 +14,7 @@
 
 struct virtual_lookahead {
 	weft_time min_ps;    /* nothing reaches another partition sooner */
-	weft_time packet_ps; /* no packet does; 'min_ps' if rounds may not be longer */
+	weft_time packet_ps; /* no packet crosses earlier; 'min_ps' if rounds may not be longer */
 	weft_time frame_ps;  /* the shortest transmission */
 };
 
@@ -30,7 +30,7 @@ static inline bool virtual_lookahead_wants_ends(const struct virtual_lookahead *
 }
 
 /* The end of a round that starts at 'start'. 'listed' is the next listed end of all partitions. If
- * it is not after 'start', an end may occur at any time, and the round takes 'min_ps'. */
+ * that is not after 'start', an end may occur at any time, and the round takes 'min_ps'. */
 weft_time virtual_lookahead_end(
 	const struct virtual_lookahead *lookahead, weft_time start, weft_time listed);
 

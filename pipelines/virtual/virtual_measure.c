@@ -272,7 +272,7 @@ static struct virtual_link_use use_of(
 	return use;
 }
 
-/* The port's device is in a partition of this process. */
+/* True if the port's device is in a partition of this process. */
 static bool is_our_port(const struct virtual_fabric *fabric, struct topology_port at)
 {
 	return virtual_is_ours(
@@ -356,7 +356,7 @@ static void fill_figures(const struct virtual_fabric *fabric, struct run_result 
 		result->packets.delivered + out + fabric->dropped, result->packets.injected);
 }
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static int add_workers(const struct virtual_fabric *fabric, struct run_result *result)
 {
 	unsigned workers = virtual_partitions_in_all(fabric);

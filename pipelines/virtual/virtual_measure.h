@@ -9,10 +9,10 @@
 
 void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_totals *totals);
 
-/* Call once the traffic and the schedule are open. 0, or -ENOMEM and error. */
+/* Call once the traffic and the schedule are open. Returns 0, or -ENOMEM with error set. */
 int virtual_entries_open(struct virtual_fabric *fabric, struct error *error);
 /* The same for a partition of the fabric (virtual_partitions.h), which is a copy of the fabric:
- * allocates its own sums. 0 or -ENOMEM. */
+ * allocates its own sums. Returns 0 or -ENOMEM. */
 int virtual_entries_open_own(struct virtual_fabric *partition);
 void virtual_entries_close(struct virtual_fabric *fabric);
 
@@ -49,7 +49,8 @@ void virtual_order_result(const struct virtual_fabric *fabric, struct run_result
  * Its copies of other ranks' devices then have their counters and credits, as if it had run
  * them. */
 
-/* Once, by all ranks, when all threads have ended. 0, or -EIO and error: other ranks are lost. */
+/* Called once by all ranks, when all threads have ended. Returns 0, or -EIO with error set: other
+ * ranks are lost. */
 int partition_gather(struct virtual_fabric *fabric, struct error *error);
 
 /* Deadlocks and starvation in a virtual fabric (deadlock.h, starvation.h). */

@@ -31,7 +31,7 @@ struct partition_summary {
 	weft_time next;  /* the earliest future event among all that it has and has sent */
 	weft_time end;   /* the next listed end of a transmission (virtual_lookahead.h) */
 	uint64_t out;    /* packets that it has or has sent */
-	uint64_t events; /* in this round; with several partitions, the highest number */
+	uint64_t events; /* in this round; over several partitions, the highest number */
 	bool pause;      /* all stop after this round */
 	struct virtual_goal_state goal;
 } __attribute__((aligned(64)));
@@ -94,26 +94,27 @@ struct virtual_thread {
 	pthread_t id;
 	struct virtual_worker *first; /* a partition of its own */
 	clockid_t core_clock;         /* its time on cores */
-	atomic_uint needless_us;      /* it should stay out: others have waited this long for it */
-	unsigned looks;               /* unsuccessful, so far */
-	double since, waiting;        /* start of the first poll; total wait, in seconds */
+	/* It should not take part: others have waited this long for it. */
+	atomic_uint needless_us;
+	unsigned looks;        /* unsuccessful, so far */
+	double since, waiting; /* start of the first poll; total wait, in seconds */
 	/* The thread being waited for, in which round of which partition, since when, and the CPU
 	 * time of that thread at that moment. NULL: none. */
 	struct virtual_thread *culprit;
 	const struct virtual_worker *noted_part;
 	unsigned noted_post;
 	double noted, noted_core;
-	/* How long it last stayed out, and when that ends. */
+	/* How long it last stayed out, and when that period ends. */
 	double out, joined;
 	unsigned factor;
 	uint8_t has[VIRTUAL_WORKERS_MAX]; /* enum virtual_having, of each partition */
 } __attribute__((aligned(64)));
 
-/* For worker 0, after each round: what all partitions put into this side of something is complete.
- * The other side is being filled. In several processes rank 0 calls it, and may read what the
- * others appended (virtual_ranks_rest()). */
+/* For worker 0, called after each round: everything that the partitions put into this side is
+ * complete. The other side is being filled. In several processes rank 0 calls it, and may read what
+ * the others appended (virtual_ranks_rest()). */
 typedef void virtual_round_fn(void *ctx, unsigned side);
-/* Likewise for worker 0 of another rank: appends it for rank 0. 0 or -ENOMEM. */
+/* The same for worker 0 of another rank: appends it for rank 0. Returns 0 or -ENOMEM. */
 typedef int virtual_append_fn(void *ctx, unsigned side, struct ranks_message *message);
 
 struct virtual_partitions {
@@ -148,8 +149,8 @@ struct virtual_partitions {
 };
 
 /* Cuts the fabric into 'workers' partitions for each rank ('ranks' NULL: for this process), 2 or
- * more in all, before its run. -EINVAL if it cannot be cut, or if it has a feature that needs one
- * thread: the text names it. -ENOMEM. */
+ * more in all, before its run. Returns -EINVAL if it cannot be cut, or if it has a feature that
+ * needs one thread: the text names it. May return -ENOMEM. */
 int virtual_partitions_create(
 	struct virtual_fabric *fabric, struct ranks *ranks, unsigned workers, struct error *error);
 void virtual_partitions_destroy(struct virtual_fabric *fabric);

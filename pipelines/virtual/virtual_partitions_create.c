@@ -223,8 +223,8 @@ int virtual_partitions_create(
 		return result;
 	if (create_workers(fabric, partitions) < 0 || virtual_threads_create(partitions) < 0)
 		return error_set(error, ENOMEM, "no memory for %u workers", workers);
-	/* This way threads do not write the same lines, and a process touches only the rows of its
-	 * own hosts. */
+	/* In this order, threads do not write to the same cache lines, and a process touches only
+	 * the rows of its own hosts. */
 	for (uint32_t i = 0; i < fabric->hosts; i++)
 		datagram_separate_numbers(&fabric->host[i].nic);
 	return 0;

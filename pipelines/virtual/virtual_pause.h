@@ -36,11 +36,12 @@ static inline struct virtual_pause *virtual_pause_of(
 }
 
 /* Called after the links are created: sets thresholds and lets senders send. Does nothing with
- * credits. 0, -ENOMEM, or -EINVAL and error: a buffer is smaller than its headroom. */
+ * credits. Returns 0, -ENOMEM, or -EINVAL with error set if a buffer is smaller than its
+ * headroom. */
 int virtual_pause_open(struct virtual_fabric *fabric, struct error *error);
 
 /* Replaces the credit frame: pauses or resumes the VCs that have passed a threshold. Returns when
- * the pause frame will have left, and its contents; WEFT_TIME_NEVER: none is due. */
+ * the pause frame will have left, and its contents; WEFT_TIME_NEVER if none is due. */
 weft_time virtual_pause_due(struct virtual_fabric *fabric, struct link_end *end,
 	const struct virtual_tx *channel, struct virtual_credit total[], weft_time now);
 /* True if a pause is due for the buffer of (input, vc), which a packet just joined. */
@@ -53,7 +54,7 @@ static inline bool virtual_pause_is_due(
 	return (pause->vcs >> vc & 1) == 0 &&
 	       credit_stored(&fabric->sw[at]->port[input].link.rx[vc]) > pause->xoff_blocks;
 }
-/* How long a packet that starts now waits for pause frames to leave. */
+/* How long a packet that starts now has to wait for pause frames to leave. */
 static inline weft_time virtual_pause_wait(
 	const struct virtual_fabric *fabric, const struct virtual_tx *channel, weft_time now)
 {
@@ -66,7 +67,8 @@ static inline uint32_t virtual_pause_limit(const struct credit_tx *tx, bool paus
 {
 	return tx->sent + (paused ? 0 : INT32_MAX);
 }
-/* Keeps limits that are out of reach out of reach. Between two events of all partitions. */
+/* Ensures that limits that are out of reach stay so. Call it between two events of all
+ * partitions. */
 void virtual_pause_renew(struct virtual_fabric *fabric);
 
 /* Heads held back by a pause wait until the buffer has drained to XON, not for room. */

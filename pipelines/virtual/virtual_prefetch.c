@@ -9,7 +9,7 @@
  * from their lanes: at each arrival, those a few places behind it advance one step each. In the
  * calendar, the three buckets after the current one advance; before the first step a bucket's
  * events are sorted by kind without branches, since one misprediction costs more than all
- * prefetches of an event. Hints only: a missed or useless prefetch changes no result. */
+ * prefetches of an event. Hints only: a missing or useless prefetch changes no result. */
 
 #include "virtual_dispatch.h"
 
@@ -65,7 +65,7 @@ INLINE void sort_far(const struct virtual_fabric *fabric, struct virtual_prefetc
 	}
 }
 
-/* Sorts the bucket after those already sorted; false: there is none. */
+/* Sorts the bucket after those already sorted. Returns false if there is none. */
 INLINE bool sort_next(struct virtual_fabric *fabric, const bool far)
 {
 	struct virtual_prefetch *ahead = &fabric->ahead;

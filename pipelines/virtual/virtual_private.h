@@ -66,10 +66,11 @@ struct virtual_pool {
  * transmissions end without an event: one is armed (virtual_arm()) only if something waits for the
  * end, or if a credit frame may be due to the neighbour then. */
 struct virtual_tx {
-	weft_time free_at;       /* when the tail of its last packet left or will leave */
-	uint64_t ps_per_byte;    /* transmission time per byte */
-	weft_time arrive_ps;     /* its delay, and the receiver's routing delay */
-	weft_time blocked_since; /* waits to send but lacks credits; WEFT_TIME_NEVER: it does not */
+	weft_time free_at;    /* when the tail of its last packet left or will leave */
+	uint64_t ps_per_byte; /* transmission time per byte */
+	weft_time arrive_ps;  /* its delay, and the receiver's routing delay */
+	/* Waiting to send without credits since then; WEFT_TIME_NEVER: not waiting. */
+	weft_time blocked_since;
 	uint64_t busy_ps;
 	uint32_t arrive, credit; /* orders of the events at the far end */
 	uint32_t done;           /* order of its own DONE */
@@ -80,15 +81,15 @@ struct virtual_tx {
 	uint8_t lane;            /* VIRTUAL_LANE_*, of arrivals at the far end */
 	bool special;            /* it crosses partitions, or is traced (virtual_trace.h) */
 	bool crosses;            /* the far end is in another partition (virtual_partitions.h) */
-	/* A credit frame for one packet is an event from the start of its transmission on
-	 * (virtual_send_freed()). */
+	/* The credit frame for one packet is scheduled as an event when the packet's transmission
+	 * starts (virtual_send_freed()). */
 	bool foretells;
 	uint8_t reserved[3];
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct virtual_tx) == 64, "one cache line");
 
-/* State of a switch's ports that is read for many ports at once, or seldom, while the port's own
+/* State of a switch's ports that is read for many ports at once, or rarely, while the port's own
  * memory is not in the cache. */
 struct virtual_crossbar {
 	uint8_t input[PORT_SET_PORTS];   /* by output: the input from which it last sent, or NONE */
@@ -191,7 +192,7 @@ struct virtual_entry {
 	uint64_t wire_bytes;     /* with everything that a frame costs */
 	uint64_t held_bytes;     /* part of these, of frames that wait for earlier ones */
 	uint64_t latency_sum_ps; /* sum over all frames */
-	uint64_t warm_messages;  /* before measuring began; the others are in total_ns */
+	uint64_t warm_messages;  /* before measuring started; the others are in total_ns */
 	uint64_t goal_messages, goal_wire_bytes; /* that ranks of a schedule have sent */
 	struct histogram network_ns, total_ns;
 	struct measure_flow *flow; /* [hosts]; NULL: none (measure_window.h) */
@@ -258,7 +259,7 @@ struct virtual_fabric {
 	 * it. Not for channels that foretell credits (virtual_links_foretell()). */
 	bool every_end, foretells;
 	bool looks_ahead; /* prefetches */
-	bool looks_far;   /* then also what credit frames need */
+	bool looks_far;   /* also prefetches what credit frames need */
 	struct virtual_prefetch ahead;
 	uint64_t state_bytes; /* memory of all switches */
 	struct virtual_pool pool;
@@ -275,7 +276,7 @@ struct virtual_fabric {
 	struct run_goal *goal; /* a schedule that hosts replay; NULL: none */
 	struct goal_replay *replay;
 	struct virtual_goal_state goal_state;
-	bool *goal_host_done; /* [hosts]: all operations of its ranks have ended */
+	bool *goal_host_done; /* [hosts]: whether all operations of its ranks have ended */
 	/* When all ranks had finished all their operations, and all messages had arrived.
 	 * WEFT_TIME_NEVER: not yet. */
 	weft_time goal_ended;
@@ -301,9 +302,9 @@ struct virtual_fabric {
 	struct virtual_events *happenings; /* NULL: the run has no events */
 	struct virtual_reroute *reroute;   /* NULL: routes stay */
 	bool paused;                       /* hosts send nothing of their own */
-	/* Counts in this part; sums over all parts and processes, after the run. */
+	/* Counts in this part; after the run, sums over all parts and processes. */
 	struct virtual_fault_count fault_count, fault_total;
-	const char *refused; /* it has failed because it would need a single worker; else NULL */
+	const char *refused; /* why it has failed: it would need a single worker; else NULL */
 	/* For a fabric on several threads; NULL: it runs on one. */
 	struct virtual_partitions *partitions;
 	unsigned partition; /* which of them */
@@ -419,9 +420,9 @@ static inline bool virtual_is_cn(const struct virtual_fabric *fabric, uint32_t i
 	return item >= 2 * fabric->items;
 }
 
-/* Packets, events and control frames; each partition has its own. 0 or -ENOMEM. */
+/* Packets, events and control frames; each partition has its own. Returns 0 or -ENOMEM. */
 int virtual_fabric_open_own(struct virtual_fabric *fabric);
-/* Before the run: an event queue for the present share of events of this partition. 0 or
+/* Before the run: an event queue for the present share of events of this partition. Returns 0 or
  * -ENOMEM. */
 int virtual_fabric_fit_events(struct virtual_fabric *fabric);
 void virtual_fabric_close_own(struct virtual_fabric *fabric);

@@ -189,8 +189,8 @@ static bool take_rest(const struct virtual_fabric *fabric,
 	return false;
 }
 
-/* Turns the next record into an event of this partition (partition_message.h). False: there is
- * none, or it is invalid. */
+/* Turns the next record into an event of this partition (partition_message.h). Returns false if
+ * there is none, or it is invalid. */
 static bool virtual_record_take_control(struct virtual_fabric *fabric, struct ranks_reader *reader)
 {
 	const void *bytes = ranks_take(reader, sizeof(struct sent_control));
@@ -262,7 +262,7 @@ static uint8_t *copy_boxes(
 	return out;
 }
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static int put_section(struct virtual_partitions *partitions, struct ranks_message *message,
 	unsigned side, unsigned to)
 {
@@ -281,7 +281,7 @@ static int put_section(struct virtual_partitions *partitions, struct ranks_messa
 	return 0;
 }
 
-/* Packs everything addressed to a rank. 0 or -ENOMEM. */
+/* Packs everything addressed to a rank. Returns 0 or -ENOMEM. */
 static int put_message(struct virtual_partitions *partitions, unsigned side, unsigned rank,
 	const struct head *head)
 {

@@ -33,8 +33,8 @@ int virtual_ranks_compare(
 /* Called by one thread while the others wait, once all own partitions have reported and filled
  * their mailboxes of this side: sends the data for other ranks and receives theirs. */
 void virtual_ranks_exchange(struct virtual_partitions *partitions, unsigned side);
-/* Rank 0, until the next exchange: the data that 'rank' appended (virtual_append_fn). False: its
- * message is invalid. */
+/* Rank 0, until the next exchange: the data that 'rank' appended (virtual_append_fn). Returns false
+ * if that message is invalid. */
 bool virtual_ranks_rest(
 	const struct virtual_partitions *partitions, unsigned rank, struct ranks_reader *rest);
 /* Then called by each thread: turns the data that other ranks sent to its partition into events. */

@@ -31,8 +31,8 @@ static unsigned passed(const struct virtual_fabric *fabric, const struct weft_pa
 		       : packet->cursor;
 }
 
-/* A random addition of up to a path's time: with equal times the same frames would be dropped
- * forever. */
+/* A random addition of up to a path's time, because with equal times the same frames would be
+ * dropped forever. */
 static weft_time jitter(
 	const struct virtual_fabric *fabric, const struct weft_packet *packet, weft_time now)
 {

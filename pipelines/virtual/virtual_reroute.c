@@ -50,7 +50,7 @@ struct virtual_reroute {
 				       fabric is empty */
 	uint32_t failures, pauses, risks; /* risks: changes despite a possible deadlock */
 	weft_time paused_ps;
-	const struct route_set **set; /* that have been in use, in this order */
+	const struct route_set **set; /* sets that have been in use, in this order */
 	uint32_t sets;
 	struct error why; /* cause of the last failure or pause */
 };
@@ -184,7 +184,7 @@ static bool is_for_now(const struct virtual_fabric *fabric, const struct generat
 	return true;
 }
 
-/* The topology without failed parts; NULL and error on failure. */
+/* Returns the topology without failed parts, or NULL with error set. */
 static struct topology *without_down(
 	const struct virtual_fabric *fabric, const bool *down, struct error *error)
 {
@@ -214,7 +214,7 @@ static struct topology *without_down(
 	return copy;
 }
 
-/* 0, or error: no such routes. */
+/* Returns 0, or error: no such routes. */
 static int make_routes(struct virtual_fabric *fabric, struct generation *made, struct error *error)
 {
 	int result;
@@ -230,7 +230,8 @@ static int make_routes(struct virtual_fabric *fabric, struct generation *made, s
 	return result < 0 ? result : fabric_routes_share(&made->routes);
 }
 
-/* The number of the routes for the current failures. False, and error: there are none. */
+/* Finds the number of the routes for the current failures. Returns false with error set if there
+ * are none. */
 static bool find_routes(struct virtual_fabric *fabric, uint32_t *number, struct error *error)
 {
 	struct virtual_reroute *reroute = fabric->reroute;
@@ -290,7 +291,7 @@ static void set_switches(struct virtual_fabric *fabric)
 	}
 }
 
-/* 'bridge' is used instead of its own set; NULL: none. */
+/* 'bridge' is used instead of its own set, or NULL. */
 static void use(struct virtual_fabric *fabric, uint32_t number, struct route_set *bridge)
 {
 	struct virtual_reroute *reroute = fabric->reroute;
@@ -320,7 +321,7 @@ static void set_pause(struct virtual_fabric *fabric, bool pause, weft_time now)
 				virtual_partition_of(fabric, fabric->switches + i), i, now);
 }
 
-/* Nothing is stored in switches, on links or in hosts' pools. */
+/* True if nothing is stored in switches, on links or in hosts' pools. */
 static bool is_empty(struct virtual_fabric *fabric)
 {
 	uint64_t out = virtual_packets_out(fabric) - virtual_recovery_held(fabric) -
@@ -340,7 +341,7 @@ static void purge(struct virtual_fabric *fabric)
 	}
 }
 
-/* True: hosts send again, with the new routes. */
+/* Returns true if hosts send again, with the new routes. */
 static bool end_pause(struct virtual_fabric *fabric, weft_time now)
 {
 	struct virtual_reroute *reroute = fabric->reroute;
@@ -372,7 +373,7 @@ static void pause_hosts(struct virtual_fabric *fabric, uint32_t number, weft_tim
 	set_pause(fabric, true, now);
 }
 
-/* True: new routes are in use, with further ITBs. */
+/* Returns true if new routes are in use, with further ITBs. */
 static bool begin_bridge(
 	struct virtual_fabric *fabric, uint32_t number, weft_time now, struct error *error)
 {

@@ -17,7 +17,7 @@
 
 struct virtual_reroute;
 
-/* Does nothing without 'mapper.after'. 0 or -ENOMEM. */
+/* Does nothing without 'mapper.after'. Returns 0 or -ENOMEM. */
 int virtual_reroute_open(struct virtual_fabric *fabric);
 /* Call this before the routes of the fabric are freed. */
 void virtual_reroute_close(struct virtual_fabric *fabric);
@@ -35,7 +35,7 @@ const struct route_set *virtual_reroute_set(const struct virtual_fabric *fabric,
 void virtual_reroute_note(struct virtual_fabric *fabric, weft_time now);
 /* The time at which virtual_reroute_poll() has work to do; WEFT_TIME_NEVER: never. */
 weft_time virtual_reroute_due(const struct virtual_fabric *fabric);
-/* True: new routes are in use from now on. */
+/* Returns true if new routes are in use from now on. */
 bool virtual_reroute_poll(struct virtual_fabric *fabric, weft_time now);
 /* Warns of events after which no new routes were found, or only after a pause. */
 void virtual_reroute_result(const struct virtual_fabric *fabric, struct run_result *result);

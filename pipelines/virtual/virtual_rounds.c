@@ -146,7 +146,7 @@ static struct partition_summary told_by(const struct virtual_worker *worker, uns
 	return told;
 }
 
-/* All reports; each worker sees the same ones. */
+/* Combines all reports; each worker sees the same ones. */
 static struct partition_summary hear(const struct virtual_worker *worker)
 {
 	const struct virtual_partitions *partitions = worker->partitions;
@@ -166,7 +166,7 @@ static struct partition_summary hear(const struct virtual_worker *worker)
 	return all;
 }
 
-/* All events of the partition before 'limit'. */
+/* Executes all events of the partition before 'limit'. */
 static void run_round(struct virtual_worker *worker, weft_time limit)
 {
 	uint32_t many = STEPS, *steps = worker->steps != NULL ? worker->steps : &many;
@@ -213,7 +213,7 @@ bool virtual_round_run(struct virtual_worker *worker)
 	all = hear(worker);
 	if (worker->fabric->partition == 0)
 		worker->critical_events += all.events;
-	/* The other side, which all have read, is filled again. */
+	/* The other side, which all partitions have read, is filled again. */
 	worker->side ^= 1;
 	for (unsigned i = 0; i < worker->partitions->count; i++)
 		partition_mailbox_clear(&worker->box[worker->side][i]);

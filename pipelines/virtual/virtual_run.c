@@ -36,7 +36,7 @@ struct run_loop {
 	virtual_progress_fn progress;
 	void *ctx;
 	weft_time end, refresh_at;
-	bool warming, enough; /* with measure.until: looking for the end of the warm-up; found */
+	bool warming, enough; /* with measure.until: searching for the end of the warm-up; found */
 	bool stopped, failed; /* somewhere */
 	uint32_t steps_left;  /* until the next check */
 	uint32_t checks;
@@ -75,7 +75,7 @@ static void choose_to_look_ahead(struct virtual_fabric *fabric)
 	}
 }
 
-/* Ranks agree: a finding of one of them counts for all. */
+/* Ranks agree on this: a finding in one of them counts for all. */
 static void agree(struct run_loop *loop)
 {
 	struct virtual_fabric *fabric = loop->fabric;

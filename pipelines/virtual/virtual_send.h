@@ -25,7 +25,7 @@ static inline struct weft_packet *virtual_take_packet(struct virtual_fabric *fab
 	return packet;
 }
 
-/* A packet that no longer counts as in use. */
+/* Takes a packet that no longer counts as in use. */
 static inline void virtual_return_packet(struct virtual_fabric *fabric, struct weft_packet *packet)
 {
 	packet->next = fabric->pool.returned;
@@ -38,7 +38,8 @@ static inline void virtual_give_packet(struct virtual_fabric *fabric, struct wef
 	fabric->pool.out--;
 }
 
-/* Where frames can overtake each other: no room is left, and no host may send anything new. */
+/* Where frames can overtake each other: true if no room is left, so that no host may send anything
+ * new. */
 static inline bool virtual_order_is_full(const struct virtual_fabric *fabric)
 {
 	return fabric->pool.out + fabric->hosts >= fabric->pool.size;

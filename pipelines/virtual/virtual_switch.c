@@ -19,7 +19,7 @@
 #include "virtual_pause.h"
 #include "virtual_send.h"
 
-/* False if no packet that is leaving this buffer now can make a credit frame due when its
+/* Returns false if no packet that is leaving this buffer now can make a credit frame due when its
  * transmission ends, whatever arrives until then: virtual_credit_due() for all of it, and for an
  * input that has received more. Once true it stays so until a credit frame is sent. */
 static inline bool grant_is_near(const struct virtual_fabric *fabric, const struct credit_rx *rx)
@@ -163,8 +163,8 @@ static void watch_input(struct virtual_fabric *fabric, uint32_t at, unsigned inp
 		return;
 	}
 	*watched |= port_set_of(input);
-	/* For the credit frame, which is at most one transmission away: in a small fabric that is
-	 * soon. */
+	/* Prefetched for the credit frame, which is at most one transmission away; in a small
+	 * fabric that is soon. */
 	virtual_fetch_link(&fabric->sw[at]->port[input].link);
 	__builtin_prefetch(back, 1);
 	if (!crosses(fabric, back))
@@ -341,7 +341,7 @@ void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at, bool stor
 	}
 }
 
-/* The switch has an alert: handles the other consequences of an admitted packet, besides its
+/* The switch has an alert: handles the consequences of an admitted packet other than its
  * departure. */
 static __attribute__((noinline)) void note_arrival(struct virtual_fabric *fabric,
 	const struct weft_switch *sw, uint32_t at, unsigned input, unsigned vc, weft_time now)
@@ -437,7 +437,7 @@ void virtual_switch_arrive(struct virtual_fabric *fabric, uint32_t at, unsigned 
 		arrive(fabric, sw, at, input, packet, now, false, false);
 }
 
-/* The control frame has no record of credits. */
+/* The control frame does not have a record of credits. */
 static __attribute__((noinline)) void take_other(
 	struct virtual_fabric *fabric, uint32_t at, unsigned port, uint32_t item, weft_time now)
 {

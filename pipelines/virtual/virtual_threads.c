@@ -16,7 +16,7 @@
 /* States of a partition, in the bits of virtual_worker.claim above the number of the thread that
  * runs it or ran it last. */
 #define CLAIM_RESTS   (0u << 8) /* between two rounds */
-#define CLAIM_BEGINS  (1u << 8) /* it has not posted since the pause */
+#define CLAIM_BEGINS  (1u << 8) /* has not posted since the pause */
 #define CLAIM_RUNS    (2u << 8)
 #define CLAIM_STOPPED (3u << 8) /* in a pause */
 #define CLAIM_STATE   (3u << 8)
@@ -198,7 +198,7 @@ static bool is_over(const struct virtual_thread *thread)
 	return atomic_load_explicit(&partitions->stopped, memory_order_acquire) == partitions->own;
 }
 
-/* True if the partition can continue, or could if no other thread had it. */
+/* True if the partition can continue, or could if no other thread were running it. */
 static bool may_go_on(const struct virtual_worker *partition)
 {
 	unsigned claim = atomic_load_explicit(&partition->claim, memory_order_relaxed);
@@ -292,7 +292,7 @@ static bool try_part(struct virtual_thread *thread, unsigned which)
 	return true;
 }
 
-/* Its own partitions, and adopted ones, unless another thread has run them since. */
+/* Runs its own partitions, and adopted ones, unless another thread has run them since. */
 static bool run_parts(struct virtual_thread *thread)
 {
 	struct virtual_partitions *partitions = thread->partitions;
@@ -309,7 +309,7 @@ static bool run_parts(struct virtual_thread *thread)
 	return ran;
 }
 
-/* Adopts a partition whose thread does not come. */
+/* Adopts a partition whose thread does not show up. */
 static bool adopt_part(struct virtual_thread *thread)
 {
 	struct virtual_partitions *partitions = thread->partitions;
@@ -357,7 +357,7 @@ bool virtual_threads_run(struct virtual_partitions *partitions, weft_time limit,
 {
 	struct virtual_worker *first = &partitions->worker[0];
 
-	/* It is not worth starting a round: the caller acts first. */
+	/* Not worth starting a round, because the caller acts first. */
 	if (*steps == 0)
 		return true;
 	partitions->limit = limit;

@@ -277,7 +277,7 @@ static uint64_t next_batch(const struct wormhole_fabric *fabric)
 }
 
 /* Runs up to '*until', or until enough messages were delivered; after a signal it may stop shortly
- * before. False: nothing will happen any more. */
+ * before. Returns false if nothing will ever happen again. */
 static bool run_on(struct run_loop *loop, uint64_t now, uint64_t *until)
 {
 	bool alive = true;
@@ -291,7 +291,7 @@ static bool run_on(struct run_loop *loop, uint64_t now, uint64_t *until)
 	return alive;
 }
 
-/* Runs until the end of the time, or until enough was delivered. */
+/* Runs until the time is over, or until enough was delivered. */
 static void run_all(struct run_loop *loop)
 {
 	struct wormhole_fabric *fabric = loop->fabric;
@@ -320,7 +320,7 @@ static void run_all(struct run_loop *loop)
 			wormhole_measure_begin(fabric, now);
 		if (fabric->measuring && now >= next_batch(fabric) && !enough(fabric))
 			wormhole_take_batch(fabric, now);
-		/* At the latest in the middle of the run. */
+		/* No later than the middle of the run. */
 		if (fabric->warming && now >= end / 2)
 			wormhole_measure_again(fabric, now);
 		take_samples(loop, now);

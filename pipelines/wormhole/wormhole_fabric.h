@@ -17,12 +17,12 @@
 struct wormhole_fabric;
 struct wormhole_net;
 
-/* Called now and then with the progress of a run: 'done' of 'whole', in virtual time or, where the
- * run counts messages, in messages. */
+/* Called from time to time with the progress of a run: 'done' of 'whole', in virtual time or, where
+ * the run counts messages, in messages. */
 typedef void (*wormhole_progress_fn)(
 	void *ctx, uint64_t done, uint64_t whole, uint64_t channels_passed);
 
-/* NULL and error. Topology and configuration outlive the fabric. */
+/* Returns NULL with error set on failure. Topology and configuration must outlive the fabric. */
 struct wormhole_fabric *wormhole_fabric_create(
 	const struct topology *topology, const struct run_config *run, struct error *error);
 void wormhole_fabric_destroy(struct wormhole_fabric *fabric);
@@ -31,11 +31,11 @@ void wormhole_fabric_destroy(struct wormhole_fabric *fabric);
 void wormhole_fabric_stream(struct wormhole_fabric *fabric, struct run_stream *stream);
 
 /* Runs for the configured time or number of messages; '*stop' or a deadlock ends it early.
- * 'progress' may be NULL. 0, or -ENOMEM. */
+ * 'progress' may be NULL. Returns 0, or -ENOMEM. */
 int wormhole_fabric_run(struct wormhole_fabric *fabric, const atomic_bool *stop,
 	wormhole_progress_fn progress, void *ctx, struct error *error);
 
-/* Fills 'result', which is zeroed; the caller frees it. -ENOMEM. */
+/* Fills 'result', which is zeroed; the caller frees it. May return -ENOMEM. */
 int wormhole_fabric_result(
 	const struct wormhole_fabric *fabric, struct run_result *result, struct error *error);
 

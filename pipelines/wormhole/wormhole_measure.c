@@ -187,7 +187,7 @@ void wormhole_measure_end(struct wormhole_fabric *fabric)
 			fabric->run->measure.warmup_messages + fabric->run->measure.messages)
 		cycle = fabric->last_at;
 	count_generated(fabric, cycle);
-	/* A run that ended before its measuring started has no values to show. */
+	/* A run that ended before measuring started has no values to show. */
 	if (!fabric->measuring)
 		measure_window_begin(&fabric->window, &fabric->now);
 	measure_window_end(&fabric->window, &fabric->now);

@@ -39,7 +39,7 @@ struct virtual_mapping {
 	bool *cut;
 	weft_time now;
 	uint64_t frames, hops;
-	bool failed; /* no memory */
+	bool failed; /* out of memory */
 	struct mapper_frame frame;
 };
 

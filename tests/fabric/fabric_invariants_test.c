@@ -153,7 +153,7 @@ UNIT_TEST(links_that_come_and_go_leave_nothing_unaccounted_for)
 	}
 }
 
-/* False for anything but a number of packets. */
+/* Returns false for anything but a number of packets. */
 static bool read_packets(const char *text, uint64_t *packets)
 {
 	char *end;

@@ -89,8 +89,8 @@ struct flit_mark {
 struct flit_model;
 
 /* The network, empty, at cycle 0. A link's delay is that of the topology, in whole cycles, rounded
- * up, 1 to FLIT_FLIGHT_MAX. Messages and routes stay the caller's and must outlive it. NULL without
- * memory. */
+ * up, 1 to FLIT_FLIGHT_MAX. Messages and routes stay the caller's and must outlive it. Returns NULL
+ * if out of memory. */
 struct flit_model *flit_model_create(const struct topology *topology,
 	const struct flit_parameters *parameters, const struct flit_message *messages,
 	uint32_t count);
@@ -101,7 +101,7 @@ bool flit_model_over(const struct flit_model *model);
 /* One cycle. */
 void flit_model_step(struct flit_model *model);
 /* Cycles until every message is delivered or discarded to its last flit, or nothing will ever move
- * again, or 'limit' is the next cycle. True if all messages have come to their end. */
+ * again, or 'limit' is the next cycle. Returns true if all messages have come to their end. */
 bool flit_model_run(struct flit_model *model, uint64_t limit);
 
 /* The next cycle. */

@@ -485,7 +485,7 @@ static bool plant_tail(struct plant *plant)
 	return true;
 }
 
-/* The interface of the same switch with this port. False: it has none. */
+/* The interface of the same switch with this port. Returns false if it has none. */
 static bool move_output(struct plant *plant, uint8_t port)
 {
 	const struct record *record = &plant->shot->record[plant->record];

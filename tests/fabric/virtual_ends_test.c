@@ -159,8 +159,8 @@ static void leave(struct account *account, unsigned which)
 	credit_release(&account->rx[gone.input], gone.blocks);
 }
 
-/* The earliest tail, by time and output, that has left before a packet comes in at 'port' at 'now';
- * -1: none. */
+/* The earliest tail, by time and output, that has left before a packet comes in at 'port' at 'now',
+ * or -1. */
 static int next_gone(const struct account *account, weft_time now, unsigned port)
 {
 	int first = -1;

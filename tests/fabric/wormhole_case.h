@@ -63,11 +63,11 @@ static inline struct topology_port wormhole_case_sender(
 }
 
 /* The first difference in words, the earliest first as far as cycles go; an empty text if there is
- * none. True if there is one. */
+ * none. Returns true if there is one. */
 bool wormhole_differ(const struct wormhole_case *the_case, const struct wormhole_outcome *flits,
 	const struct wormhole_outcome *trains, char *text, size_t size);
 
-/* Checks the rules for a single outcome. NULL, or the rule that is violated. */
+/* Checks the rules for a single outcome. Returns NULL, or the rule that is violated. */
 const char *wormhole_check(
 	const struct wormhole_case *the_case, const struct wormhole_outcome *outcome);
 

@@ -23,7 +23,7 @@ static char *write_file(const struct topology *topology, size_t *length)
 	return text;
 }
 
-/* NULL if the format cannot express the topology. */
+/* Returns NULL if the format cannot express the topology. */
 static char *export_text(
 	const struct topology_format *format, const struct topology *topology, size_t *length)
 {

@@ -63,7 +63,8 @@ struct fake_nic_look {
 	uint32_t buffer_bytes;   /* part of an mbuf used for a frame */
 };
 
-/* Takes the carrier of this device's cable away, or brings it back. -ENODEV: no such device. */
+/* Takes the carrier of this device's cable away, or brings it back. Fails with -ENODEV: no such
+ * device. */
 int fake_nic_carrier(const char *name, bool up);
 /* Sets the clock of its stamps by so many cycles of the time stamp counter. -ENODEV. */
 int fake_nic_set_clock(const char *name, int64_t tsc);

@@ -49,7 +49,7 @@ struct fake_cable {
 	struct fake_local *local; /* NULL: a file's */
 };
 
-/* 0, -EBUSY if the end is another port's, or what the system says. */
+/* Returns 0, -EBUSY if the end is another port's, or what the system says. */
 int fake_cable_open(struct fake_cable *cable, const char *name, unsigned side);
 void fake_cable_close(struct fake_cable *cable);
 

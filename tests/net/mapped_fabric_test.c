@@ -51,7 +51,8 @@ struct attendant {
 	uint64_t generation, hosts, cables, miscabled;
 };
 
-/* Leaves the CPU to the fabric before something is asked again; false: it hangs with 'failed'. */
+/* Leaves the CPU to the fabric before something is asked again. Returns false if it hangs with
+ * 'failed'. */
 static bool again(struct attendant *attendant, const char *failed)
 {
 	sched_yield();

@@ -429,8 +429,8 @@ static weft_time watch_injected(const struct frame_header *header, weft_time due
 	return (due / PS_PER_NS - before) * PS_PER_NS;
 }
 
-/* The first frame of a message names its generation: nothing leaves before it. True if it left
- * then. */
+/* The first frame of a message names its generation: nothing leaves before it. Returns true if it
+ * left then. */
 static bool watch_birth(const struct frame_header *header, weft_time injected)
 {
 	struct synthetic synthetic = {.source = ntohs(header->source_be),

@@ -183,7 +183,7 @@ def same(expected, got, vary):
 
 
 def add_words(command, words):
-    """Words behind each 'weft' command of a script."""
+    """Adds the words after each 'weft' command of a script."""
     lines = []
     for line in command.replace("\\\n", " ").split("\n"):
         code, space, comment = re.match(r"(.*?)(\s*)((?:\s#.*)?)$", line).groups()

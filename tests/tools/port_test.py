@@ -38,7 +38,7 @@ topology:
 
 
 class Kernel(threading.Thread):
-    """Plays drivers that take what is given to them."""
+    """Imitates drivers that accept the devices that they get."""
 
     def __init__(self, root):
         super().__init__(daemon=True)

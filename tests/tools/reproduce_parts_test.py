@@ -210,7 +210,7 @@ HOT_SPOT = ({"pattern": "uniform", "load": "100%"},
 
 
 def course(traffic, counts, accepted=()):
-    """Course of a run of 12 ms on 8 hosts."""
+    """Returns the course of a run of 12 ms on 8 hosts."""
     found = transient_of({"duration_ps": 12 * 10**9, "config": {"traffic": traffic}}, {"hosts": 8, "counts": counts})
     found.take([{"t_ns": (at + 1) * MS, "released": value} for at, value in enumerate(accepted)])
     return found

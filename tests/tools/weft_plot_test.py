@@ -389,7 +389,7 @@ class Plot(unittest.TestCase):
             self.assertIn(f"{path}{place}", self.plot(str(path), "--kind", KINDS[0], "-o", str(self.dir / "x.png"), code=2))
 
     def test_documents_with_any_values_are_drawn_or_refused(self):
-        """A value, a key or an entry of a result or a manifest is another one."""
+        """Changes a value, a key or an entry of a result or a manifest."""
         draw = random.Random(1)
         folder = pathlib.Path(self.sweep("a", (10, 50), vcs=("1", "2")))
         before = {name: (folder / name).read_text() for name in ("0.json", "manifest.json")}

@@ -60,7 +60,7 @@ class Orders(unittest.TestCase):
         return done.stdout + done.stderr
 
     def scripts(self):
-        """Script and arguments of each job."""
+        """Returns the script and the arguments of each job."""
         jobs = [job.split("\n") for job in (self.dir / "jobs").read_text().rstrip("\n").split("\n\n")]
         return [job[next(at for at, word in enumerate(job) if word.endswith("slurm.sh")):] for job in jobs]
 

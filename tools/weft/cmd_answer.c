@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft answer: what the Python package (tools/python) asks of the C parsers. Each line of standard
- * input is a request in JSON, each line of standard output its answer:
+/* weft answer: answers requests of the Python package (tools/python) to the C parsers. Each line of
+ * standard input is a request in JSON, and each line of standard output its answer:
  *
  *   {"ask": "about"}                        version, weft-fabric's path and its mark, and the
  * folder of the definitions of 'weft reproduce'
@@ -158,7 +158,7 @@ static json_t *whole(const struct run_config *config)
 		"warmup_messages", (json_int_t)measure->warmup_messages);
 }
 
-/* The configuration that a request names; NULL, fault and 'result' otherwise. */
+/* The configuration that a request names; NULL with fault and 'result' set on failure. */
 static struct run_config *load_run(const json_t *request, int *result, struct error *error)
 {
 	const char *file = json_string_value(json_object_get(request, "file"));
@@ -175,7 +175,7 @@ static struct run_config *load_run(const json_t *request, int *result, struct er
 	return config;
 }
 
-/* [senders, destinations] of each entry of traffic; NULL and error. */
+/* [senders, destinations] of each entry of traffic; NULL with error set on failure. */
 static json_t *host_counts(
 	const struct run_config *config, const struct topology *topology, struct error *error)
 {

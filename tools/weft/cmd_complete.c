@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft complete (formerly weft words): the words that commands and files take, one per line, for
- * shells and scripts. */
+/* weft complete (formerly weft words): prints the words that commands and files accept, one per
+ * line, for shells and scripts. */
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft run: an experiment from a run file. weft-fabric runs it; --explain does not need a fabric.
- * The page of --web is served at the same time. */
+/* weft run: an experiment from a run file. weft-fabric runs it; --explain does not need one. The
+ * page of --web is served at the same time. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -342,7 +342,7 @@ static void print_usage(FILE *out)
 
 #define WEB_OPTION "--web"
 
-/* Removes the option from the words. Returns the address in it, or "" for --web alone; NULL: it is
+/* Removes the option from the arguments. Returns its address, "" for --web alone, or NULL if it is
  * missing. */
 static const char *take_web(int *argc, char **argv)
 {

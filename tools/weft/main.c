@@ -38,7 +38,7 @@ static const struct command commands[] = {
 	{"web", cmd_web, "show a result in a browser: loads, latencies by switch, series"},
 	{"complete", cmd_complete, "list the words that commands and files accept, for shells"},
 	{"words", cmd_complete, NULL}, /* the former name of complete */
-	{"answer", cmd_answer, NULL},  /* for the Python package, not for people */
+	{"answer", cmd_answer, NULL},  /* for the Python package, not for users */
 	{NULL, NULL, NULL},
 };
 

@@ -16,9 +16,10 @@
 void config_keys_print(FILE *out);
 
 /* A Markdown table of the keys of a section, such as "switch"; "" stands for the top-level keys
- * (for a lab file, only those that a run file lacks). 0; -EINVAL: no such file or section;
- * -ENOMEM. */
+ * (for a lab file, only those that a run file lacks). Returns 0, -EINVAL if there is no such file
+ * or section, or -ENOMEM. */
 int config_keys_table(const char *file, const char *section, FILE *out, struct error *error);
 
-/* The JSON Schema of a file, which the caller owns. NULL: no such file, or no memory. */
+/* The JSON Schema of a file, which the caller owns. Returns NULL if there is no such file, or if
+ * out of memory. */
 json_t *config_keys_schema(const char *file);

@@ -38,7 +38,7 @@ struct opening {
 	struct lab_devices devices;
 };
 
-/* 'whole': all devices in one process. 0, or -errno and error. */
+/* 'whole': all devices in one process. Returns 0, or -errno with error set. */
 static int make_plan_of(
 	struct lab *lab, const struct opening *opening, bool whole, struct error *error)
 {

@@ -34,7 +34,7 @@ struct lab {
  * 'processes: auto', a lab in the run directory keeps its form, so that every program that opens
  * its file computes the same plan; otherwise the form is chosen as in lab_open_new(). A dilation
  * that the file does not set, and device numbers after 'weft lab apply' (lab_devices.h), are also
- * taken from there. 0, or -errno and error. */
+ * taken from there. Returns 0, or -errno with error set. */
 int lab_open(struct lab *lab, const char *path, const char *run_dir, struct error *error);
 /* The same for a lab that is to be started: 'processes: auto' means one process if several would
  * need more than twice as many poll loops as there are CPUs (at most config.cores), or if no plan
@@ -45,7 +45,8 @@ int lab_open_new(struct lab *lab, const char *path, const char *run_dir, struct 
  * directory. */
 int lab_open_change(struct lab *lab, const char *path, const struct lab *from, uint16_t fabric,
 	struct error *error);
-/* Whether devices and cables of this lab can change while it is up: 0, or -EINVAL and error. */
+/* Whether devices and cables of this lab can change while it is up. Returns 0, or -EINVAL with
+ * error set. */
 int lab_check_changes(const struct lab *lab, struct error *error);
 /* Real time, in ms, of an interval of the lab's time. */
 static inline uint64_t lab_real_ms(const struct lab *lab, weft_time time)
@@ -54,7 +55,7 @@ static inline uint64_t lab_real_ms(const struct lab *lab, weft_time time)
 }
 
 /* Refuses measure.until in a lab of several processes, because each process measures only its own
- * part. 0, or -EINVAL and error. */
+ * part. Returns 0, or -EINVAL with error set. */
 int lab_check_until(
 	const struct lab *lab, const struct run_config_measure *measure, struct error *error);
 
@@ -76,7 +77,7 @@ bool lab_form_may_be_one(const struct lab_config *config, const struct topology 
 /* Several processes, each with its own loop, would be too many for this number of CPUs. */
 bool lab_form_is_crowded(unsigned processes, unsigned cpus);
 
-/* The form of the lab that is up in the run directory, or was; AUTO: unknown. */
+/* The form of the lab that is, or was, up in the run directory; AUTO: unknown. */
 enum lab_config_processes lab_form_kept(const char *run_dir);
 
 /* Comment in the run directory's file, before a dilation that the lab file does not set. */

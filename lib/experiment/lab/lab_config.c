@@ -151,7 +151,7 @@ static int read_root(
 	return run_config_check(&config->run, root, error);
 }
 
-/* A lab file with only a topology; 'origin' is for messages. NULL with errno. */
+/* A lab file with only a topology; 'origin' is for messages. Returns NULL with errno. */
 static struct yaml_tree *tree_around(const char *topology, const char *origin, struct error *error)
 {
 	struct yaml_tree *tree = NULL;

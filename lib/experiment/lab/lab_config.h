@@ -106,27 +106,29 @@ struct lab_config {
 };
 
 /* Reads a lab file, a topology file or a generator's text, and applies the overrides "KEY=VALUE" in
- * 'set'. NULL, fault and errno. */
+ * 'set'. Returns NULL with fault and errno set on failure. */
 struct lab_config *lab_config_load(
 	const char *spec, const char *const *set, unsigned sets, struct error *error);
 struct lab_config *lab_config_parse(const char *text, size_t length, const char *origin,
 	const char *const *set, unsigned sets, struct error *error);
 void lab_config_destroy(struct lab_config *config);
 
-/* 0, or -EINVAL and error: a key or combination is not supported, or a lab must not use it because
- * its routes may deadlock. */
+/* Returns 0, or -EINVAL with error set: a key or combination is not supported, or a lab must not
+ * use it because its routes may deadlock. */
 int lab_config_supported(const struct lab_config *config, struct error *error);
 
 /* The edge that has the uplink; NULL: none. Call it after run_config_name_edges(). */
 const struct run_config_edge *lab_config_uplink_edge(const struct lab_config *config);
-/* 0, or -EINVAL and error: the uplink's edge is missing, or has no namespace or address. */
+/* Returns 0, or -EINVAL with error set: the uplink's edge is missing, or has no namespace or
+ * address. */
 int lab_config_check_uplink(const struct lab_config *config, struct error *error);
 
-/* Writes the full configuration as a lab file that yields the same one when read. 0 or -EIO. */
+/* Writes the full configuration as a lab file that yields the same one when read. Returns 0 or
+ * -EIO. */
 int lab_config_explain(const struct lab_config *config, FILE *out);
 
-/* The groups for the plan, as numbers in the topology. NULL, fault and errno: the topology lacks a
- * device. The configuration owns the names and must outlive the result. */
+/* The groups for the plan, as numbers in the topology. Returns NULL with fault and errno set if the
+ * topology lacks a device. The configuration owns the names and must outlive the result. */
 struct lab_plan_group *lab_config_groups(
 	const struct lab_config *config, const struct topology *topology, struct error *error);
 void lab_config_groups_free(struct lab_plan_group *groups, unsigned count);

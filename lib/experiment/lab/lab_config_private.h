@@ -34,5 +34,5 @@ void lab_words_fini(struct lab_config_words *words);
  * that each machine may decide for itself: which hosts may be the mapper, DPDK devices, processes,
  * paths of files, traffic, measurements. */
 
-/* The caller frees the text. NULL: no memory. */
+/* The caller frees the text. Returns NULL if out of memory. */
 char *lab_identity(const struct lab *lab);

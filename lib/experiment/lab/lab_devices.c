@@ -281,7 +281,7 @@ static bool runs(
 	return false;
 }
 
-/* The device numbers of the process, including removed devices. NULL: no memory. */
+/* The device numbers of the process, including removed devices. Returns NULL if out of memory. */
 static uint32_t *gather(const struct lab_devices *devices, enum device_kind kind,
 	const char *process, uint32_t *count)
 {
@@ -304,7 +304,8 @@ static int add_group(const struct lab_devices *devices, const char *process,
 		       : error_set(error, ENOMEM, "no memory for groups");
 }
 
-/* 1: all devices of the group are new; 0: all of them run; -EINVAL and error: some of each. */
+/* Returns 1 if all devices of the group are new, 0 if all of them run, or -EINVAL with error set
+ * for a mixture. */
 static int is_new(
 	const struct lab_devices *devices, const struct lab_plan_group *group, struct error *error)
 {

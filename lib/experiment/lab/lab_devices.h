@@ -28,16 +28,16 @@ struct lab_device {
 struct lab_devices {
 	struct lab_device *at[2]; /* [enum device_kind][number] */
 	uint32_t count[2];
-	uint32_t max[2]; /* how many numbers the processes have room for */
+	uint32_t max[2]; /* number of devices for which the processes have room */
 	uint16_t fabric; /* fabric number with which the lab started; 0: there is no list */
 };
 
-/* Reads the file; without one, an empty list. 0, or -errno and error. lab_devices_free() in any
- * case. */
+/* Reads the file; without one, an empty list. Returns 0, or -errno with error set.
+ * lab_devices_free() in any case. */
 int lab_devices_load(struct lab_devices *devices, const char *run_dir, struct error *error);
-/* Lists the devices of an opened lab, whose fabric number is 'fabric'. 0 or -ENOMEM. */
+/* Lists the devices of an opened lab, whose fabric number is 'fabric'. Returns 0 or -ENOMEM. */
 int lab_devices_of(struct lab_devices *devices, const struct lab *lab, uint16_t fabric);
-/* Replaces the file in one step. 0, or -errno and error. */
+/* Replaces the file in one step. Returns 0, or -errno with error set. */
 int lab_devices_write(const struct lab_devices *devices, const char *run_dir, struct error *error);
 void lab_devices_free(struct lab_devices *devices);
 
@@ -48,12 +48,12 @@ static inline uint32_t lab_devices_numbers(const struct topology *topology, enum
 }
 
 /* Replaces the topology with one that uses the list's numbers; devices that are not listed follow.
- * 0, or -errno and error. */
+ * Returns 0, or -errno with error set. */
 int lab_devices_number(
 	const struct lab_devices *devices, struct topology **topology, struct error *error);
 
 /* Replaces the lab file's groups with one group per listed process, followed by groups of new
- * devices. -EINVAL and error: a group has both listed and new devices; -ENOMEM. The caller also
- * frees '*groups' in that case. */
+ * devices. Returns -EINVAL with error set: a group has both listed and new devices; -ENOMEM. The
+ * caller also frees '*groups' in that case. */
 int lab_devices_group(const struct lab_devices *devices, const struct topology *topology,
 	struct lab_plan_group **groups, uint32_t *count, struct error *error);

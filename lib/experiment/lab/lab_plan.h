@@ -57,7 +57,7 @@ struct lab_plan_request {
 	uint32_t frame_bytes;    /* size of buffers for the longest frame (frame_room()) */
 	const struct lab_plan_group *group;
 	unsigned groups;
-	bool whole; /* one process with all devices; with groups: that one, and added ones */
+	bool whole; /* one process with all devices; with groups: that process, and added ones */
 };
 
 /* The devices of a process, and the program that runs them. */
@@ -105,13 +105,14 @@ struct lab_plan {
 };
 
 /* A switch without a group gets its own process. The hosts without a group share one process if
- * LAB_PORTS_MAX allows, else the hosts of each leaf switch do. NULL and error: EINVAL (a group of
- * switches and hosts, a device in two groups, more than LAB_PORTS_MAX ports, one end bound and the
- * other not, bound ends in a lab of one process), ENOMEM. The topology must outlive the plan. */
+ * LAB_PORTS_MAX allows, else the hosts of each leaf switch do. Returns NULL with errno and error
+ * set: EINVAL (a group of switches and hosts, a device in two groups, more than LAB_PORTS_MAX
+ * ports, one end bound and the other not, bound ends in a lab of one process), ENOMEM. The topology
+ * must outlive the plan. */
 struct lab_plan *lab_plan_create(const struct lab_plan_request *request, struct error *error);
 void lab_plan_destroy(struct lab_plan *plan);
 
-/* The process that holds the device; -1: none. */
+/* The process that holds the device, or -1. */
 int lab_plan_find(const struct lab_plan *plan, const char *device);
 
 /* Weft enforces the link's rate and delay: the link is within a process, or the file sets one of
@@ -142,7 +143,7 @@ int lab_machine_read(const struct lab_plan *plan, bool *here, struct error *erro
 
 /* Shared by the files of the lab's plan. */
 
-/* Fills in the links and counts the ports; call it after the processes are known. 0, or -EINVAL and
- * error. */
+/* Fills in the links and counts the ports; call it after the processes are known. Returns 0, or
+ * -EINVAL with error set. */
 int lab_plan_links(
 	struct lab_plan *plan, const struct lab_plan_request *request, struct error *error);

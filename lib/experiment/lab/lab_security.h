@@ -18,8 +18,8 @@ struct lab_security {
 	struct data_tag_key data_key; /* if 'data_keyed' */
 };
 
-/* Reads the key file, if the lab has one. 0; or -errno and error, which names key and place, as in
- * fabric_key_load(). */
+/* Reads the key file, if the lab has one. Returns 0, or -errno with error set, which names key and
+ * place, as in fabric_key_load(). */
 int lab_security_load(const struct lab *lab, struct lab_security *security, struct error *error);
 /* Erases the key. */
 void lab_security_wipe(struct lab_security *security);
@@ -38,6 +38,6 @@ struct lab_trust {
 	unsigned count;
 };
 
-/* 0; -EINVAL and error: the lab file or its topology has such a key and is not accepted, or 'trust'
- * names a file that is neither. */
+/* Returns 0, or -EINVAL with error set: the lab file or its topology has such a key and is not
+ * accepted, or 'trust' names a file that is neither. */
 int lab_trust_check(const struct lab *lab, const struct lab_trust *trust, struct error *error);

@@ -229,7 +229,7 @@ static uint64_t count_downs(const struct run_result *result)
 		count_ordered(result));
 }
 
-/* A cut cable may be the reason why messages are refused. */
+/* A cut cable may be why messages are refused. */
 static bool suffers(const struct run_result *result)
 {
 	bool cut = result->wall.cut_ends > 0 || count_ordered(result) > 0;

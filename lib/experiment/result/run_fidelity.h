@@ -48,7 +48,7 @@ void run_fidelity_add(json_t *wall, const struct run_result *result);
 
 /* "s0's loop stalled for 410 ms", if a loop was not scheduled for long enough to bring links down,
  * and links went down without a command that cut them, or messages were refused although no link
- * was cut. False: the machine is not the cause. */
+ * was cut. Returns false if the machine is not the cause. */
 bool run_fidelity_starved(
 	const struct run_result *result, weft_time hello_ps, char *text, size_t size);
 

@@ -44,7 +44,7 @@ static struct run_verdict verdict_of(
 	return (struct run_verdict){.verdict = answer->verdict};
 }
 
-/* True: no test can give an answer; 'verdict' has the reason. */
+/* Returns true if no test can give an answer; 'verdict' has the reason. */
 static bool is_too_short(const struct run_result *result, const struct run_entry *entry,
 	uint64_t messages, double latencies, struct run_verdict *verdict)
 {
@@ -259,8 +259,8 @@ static bool has_stages(const struct topology *topology)
 	return true;
 }
 
-/* Judged from the generator's name: a hand-written grid counts as any other network. NULL: no
- * algorithm computes its routes within a few seconds. */
+/* Judged from the generator's name: a hand-written grid counts as any other network. Returns NULL
+ * if there is no algorithm computes its routes within a few seconds. */
 static const char *better_algorithm(const struct run_config *run, const struct topology *topology)
 {
 	bool small = topology->switches <= SMART_SWITCHES_MAX;

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The values of a way in a sample, in this order. Shares are in millionths. */
+/* The values of a direction in a sample, in this order. Shares are in millionths. */
 enum {
 	RUN_LINK_UTILISATION, /* share of the link's rate */
 	RUN_LINK_BLOCKED,     /* share of the sample's time with data to send but no credits */
@@ -29,7 +29,7 @@ struct run_link_series {
 	uint32_t *value; /* [samples][ways][RUN_LINK_FILL + vcs] */
 };
 
-/* The values of a way, and of all ways, in a sample. */
+/* The number of values of one direction, and of all directions, in a sample. */
 static inline size_t run_link_series_width(const struct run_link_series *series)
 {
 	return RUN_LINK_FILL + series->vcs;
@@ -50,12 +50,12 @@ static inline const uint32_t *run_link_series_at(
 /* With this number of samples, another one would exceed RUN_LINK_VALUES_MAX. */
 bool run_link_series_is_full(const struct run_link_series *series, uint64_t samples);
 
-/* The share in millionths, saturated; 0 of nothing. */
+/* The share in millionths, saturated; 0 if the whole is 0. */
 uint32_t run_link_share(double part, double whole);
 
-/* Makes room for another sample, whose values are undefined; NULL without memory. */
+/* Makes room for another sample, whose values are undefined; NULL if out of memory. */
 uint32_t *run_link_series_add(struct run_link_series *series);
-/* Copies 'from' into 'series', which has no values yet. -ENOMEM. */
+/* Copies 'from' into 'series', which has no values yet. May return -ENOMEM. */
 int run_link_series_copy(struct run_link_series *series, const struct run_link_series *from);
 void run_link_series_free(struct run_link_series *series);
 
@@ -63,5 +63,5 @@ void run_link_series_free(struct run_link_series *series);
  * or false]} of a way. "fill" and "root" are left out if all their values are zero. */
 json_t *run_link_series_json(const struct run_link_series *series, uint32_t way);
 /* Reads that object back into 'way' of 'series', whose values are zeroed; the number of samples
- * must match. -EINVAL if it is something else. */
+ * must match. Returns -EINVAL if it is something else. */
 int run_link_series_parse(struct run_link_series *series, uint32_t way, const json_t *from);

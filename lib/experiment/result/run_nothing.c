@@ -69,7 +69,7 @@ void run_result_judge_under_way(struct run_result *result, uint64_t max)
 			"%" PRIu64 " messages have left their hosts and not arrived", under_way);
 }
 
-/* An incomplete result has no reason if there was no memory for its text. */
+/* An incomplete result lacks its reason if there was not enough memory for the text. */
 bool run_result_is_broken(const struct run_result *result)
 {
 	bool stopped = false;

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The measurements of a run (docs/reference/result-file.md, 'Result'), which are the same at both
+/* The measurements of a run (docs/reference/result-file.md, 'Result'), which are the same on both
  * clocks, and their JSON form. The pipeline that ran fills the result, which owns its arrays;
  * run_result_free(). */
 
@@ -46,8 +46,7 @@ struct goal_replay;
  * packet or message is delivered, pending, or was given up. */
 struct run_traffic {
 	uint64_t generated, injected, delivered;
-	uint64_t dropped; /* discarded on its path, by any device; end-to-end recovery sends it
-			     again */
+	uint64_t dropped; /* discarded on its path, by any device; end-to-end recovery resends it */
 	uint64_t retransmitted;
 	uint64_t pending; /* not delivered when the run ended */
 };
@@ -57,7 +56,7 @@ struct run_sample {
 	uint64_t t_ns;     /* end of the sample */
 	double accepted;   /* fraction of the hosts' link rate, by arrival */
 	double latency_ns; /* mean network latency; NAN if nothing arrived */
-	/* The same at release, in order. 'edges': the share of 'accepted' that programs sent
+	/* The same on release, in order. 'edges': the share of 'accepted' that programs sent
 	 * through TAP edges. */
 	double released, released_latency_ns, edges;
 	uint64_t adapted, arn, itb;
@@ -117,7 +116,7 @@ struct run_host {
 	char name[64];
 	uint64_t injected, waiting; /* its own: sent, and not yet */
 	uint64_t absorbed, discarded,
-		in_transit; /* others': includes those that wait to be sent on */
+		in_transit; /* other hosts' frames, including those that wait to be forwarded */
 	uint64_t pool_peak_bytes;
 };
 
@@ -175,7 +174,7 @@ struct run_counter {
 struct run_clocks {
 	uint64_t timed;     /* their latencies are in the histograms, */
 	uint64_t bound_ns;  /* off by this at most, */
-	uint64_t bounds_ns; /* which is the largest of bounds with this sum */
+	uint64_t bounds_ns; /* the largest of the bounds, whose sum is this */
 	uint64_t untimed;   /* their latencies are unknown */
 };
 
@@ -198,7 +197,7 @@ struct run_edges {
 /* Why a result is incomplete. */
 struct run_reason {
 	char text[RUN_REASON_MAX];
-	bool asked_for; /* requested by a signal or the run file: not an error */
+	bool asked_for; /* requested by a signal or by the run file: not an error */
 };
 
 /* A flow (pattern flows). */
@@ -233,7 +232,7 @@ struct run_result {
 	double network_mean_ns, total_mean_ns; /* exact; 0: use the histograms' means */
 	/* Some of the sending hosts use another machine's clock. */
 	bool clocks_differ;
-	/* Parts of other machines are missing, and hosts here exchange messages with hosts
+	/* The parts of other machines are missing, and hosts here exchange messages with hosts
 	 * there. */
 	bool partial;
 	struct run_clocks clocks;
@@ -264,8 +263,9 @@ struct run_result {
 	bool deadlock;
 	struct run_cycle *cycle; /* channels that wait for each other, where that is known */
 	unsigned cycles;
-	unsigned channels;     /* length of the cycle; the list may hold only the first ones */
-	bool starvation_known; /* the run was long enough; otherwise the list has only stuck ones */
+	unsigned channels; /* length of the cycle; the list may hold only the first ones */
+	/* The run was long enough; otherwise the list has only stuck hosts. */
+	bool starvation_known;
 	struct run_starved *starved;
 	unsigned starved_count;
 	struct run_pool *pool;
@@ -280,8 +280,8 @@ struct run_result {
 	bool incomplete; /* it has reasons */
 	struct run_reason *reason;
 	unsigned reasons;
-	char nothing[RUN_REASON_MAX]; /* why nothing was measured; "": something was */
-	struct run_reason *warning;   /* for the reader; they do not affect the exit code */
+	char nothing[RUN_REASON_MAX]; /* why nothing was measured; "" if something was */
+	struct run_reason *warning;   /* only for the user; they do not affect the exit code */
 	unsigned warnings;
 	uint64_t fingerprint;
 	bool fingerprinted; /* virtual clock only: on a real clock the order cannot be reproduced */
@@ -309,13 +309,13 @@ struct run_result {
 };
 
 /* The document of docs/reference/result-file.md. It includes 'config' (takes its reference; may be
- * NULL) and, if its measure.latencies is true, the histograms. NULL without memory, or if
+ * NULL) and, if its measure.latencies is true, the histograms. Returns NULL if out of memory, or if
  * '*result->stop'. */
 json_t *run_result_json(const struct run_result *result, json_t *config);
 /* An object of "series"; 'controlled': with the values of source control; 'untimed': without a
  * latency. */
 json_t *run_sample_json(const struct run_sample *sample, bool controlled, bool untimed);
-/* Writes the document and a line feed. 0, -EINTR if '*result->stop', -EIO. */
+/* Writes the document and a line feed. Returns 0, -EINTR if '*result->stop', or -EIO. */
 int run_result_dump(const struct run_result *result, const json_t *document, FILE *out);
 
 /* A signal from now on stops the writing of documents, unless a signal already ended the run: then
@@ -355,7 +355,7 @@ json_t *run_verdict_json(struct run_verdict verdict);
 json_t *run_verdict_needs_json(struct run_verdict verdict);
 
 /* The time from the entry's start to the arrival of the last message of the flow, or of the whole
- * entry. False if some of the generated messages have not arrived. */
+ * entry. Returns false if some of the generated messages have not arrived. */
 bool run_flow_completion(const struct run_flow *flow, uint64_t *ns);
 bool run_entry_completion(const struct run_entry *entry, uint64_t *ns);
 
@@ -403,30 +403,30 @@ void run_result_subtract(struct run_result *result, const struct run_result *bef
 /* A table for the terminal. 'run': the configuration that was run. */
 void run_result_print(const struct run_result *result, const struct run_config *run, FILE *out);
 
-/* True, and a line of advice without a line end: hosts were to send more than the default algorithm
- * ud could carry, in a network for which there are better algorithms. No advice if another limit is
- * closer: the hosts' own links, an incast, the CPUs (frames are late), or a network with one path
- * per pair. There is also advice if adaptive switches without isolation of flows (routing.afi)
- * spread an incast. */
+/* Returns true with a line of advice, without a newline, if the hosts offered more than the default
+ * algorithm ud could carry, in a network for which there are better algorithms. No advice if
+ * another limit is closer: the hosts' own links, an incast, the CPUs (frames are late), or a
+ * network with one path per pair. There is also advice if adaptive switches without isolation of
+ * flows (routing.afi) spread an incast. */
 bool run_result_advise(const struct run_result *result, const struct run_config *run,
 	const struct topology *topology, char out[RUN_ADVICE_MAX]);
 
-/* Extend the arrays by one zeroed element; NULL without memory. */
+/* Extend the arrays by one zeroed element; NULL if out of memory. */
 struct run_sample *run_result_add_sample(struct run_result *result);
-/* Appends the other's samples. -ENOMEM. */
+/* Appends the other's samples. May return -ENOMEM. */
 int run_result_copy_samples(struct run_result *result, const struct run_result *from);
 /* Describes the link from a port to the port at its other end. */
 struct run_link *run_result_add_link(struct run_result *result, const struct topology *topology,
 	struct topology_port from, struct topology_port to);
 /* Measures one direction of a link; the names of its ends are filled in. */
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 struct run_switch *run_result_add_switch(struct run_result *result, const char *name);
 
 typedef void (*run_link_fn)(const void *ctx, struct topology_port from, struct run_link *link);
-/* Both directions of all links. -ENOMEM. */
+/* Both directions of all links. May return -ENOMEM. */
 int run_result_add_links(struct run_result *result, const struct topology *topology,
 	run_link_fn measure, const void *ctx);
-/* Records channels that wait for each other, named by their sending ports. -ENOMEM. */
+/* Records channels that wait for each other, named by their sending ports. May return -ENOMEM. */
 int run_result_add_cycle(struct run_result *result, const struct topology *topology,
 	const struct topology_port *port, unsigned count);
 struct run_host *run_result_add_host(struct run_result *result);
@@ -434,7 +434,7 @@ struct run_starved *run_result_add_starved(struct run_result *result);
 struct run_pool *run_result_add_pool(struct run_result *result);
 struct run_entry *run_result_add_entry(struct run_result *result);
 struct run_flow *run_entry_add_flow(struct run_entry *entry);
-/* Adds 'value' to the counter with this name, and creates it if necessary. 0 or -ENOMEM. */
+/* Adds 'value' to the counter with this name, and creates it if necessary. Returns 0 or -ENOMEM. */
 int run_result_count(struct run_result *result, const char *name, uint64_t value);
 /* The value of the counter; 0 if there is none. */
 uint64_t run_result_counter(const struct run_result *result, const char *name);
@@ -461,7 +461,7 @@ void run_result_set_wall(struct run_result *result, double seconds, time_t writt
  * left empty. The caller checks 'out' for errors. */
 void run_result_write_flows(
 	const struct run_result *result, const struct topology *topology, FILE *out);
-/* Number of flows, and slowdowns overall and by length. NULL without flows or memory. */
+/* Number of flows, and slowdowns overall and by length. Returns NULL without flows or memory. */
 json_t *run_result_flows_json(const struct run_result *result);
 void run_result_print_flows(const struct run_result *result, FILE *out);
 
@@ -474,5 +474,5 @@ void run_result_free(struct run_result *result);
 
 /* The full configuration as JSON, with the same keys as in the output of 'weft run --explain':
  * integers and booleans as such, quantities as text with their unit. The caller's reference; NULL
- * without memory. */
+ * if out of memory. */
 json_t *run_config_json(const struct run_config *config);

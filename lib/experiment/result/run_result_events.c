@@ -13,7 +13,7 @@
 #define PRINTED 8u
 #define ROOM    64u
 
-/* When throughput counts as recovered, as a share of the earlier throughput. */
+/* Throughput counts as recovered at this share of the earlier throughput. */
 #define RECOVERED 0.95
 
 struct run_result_event *run_result_add_event(struct run_result *result)
@@ -226,7 +226,8 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Flows longer than 'above', up to 'to'. False without memory; the caller frees 'at'. */
+/* Selects the flows longer than 'above', up to 'to'. Returns false if out of memory; the caller
+ * frees 'at'. */
 static bool collect(
 	const struct run_result *result, uint64_t above, uint64_t to, struct slowdowns *slowdowns)
 {

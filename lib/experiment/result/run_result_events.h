@@ -16,7 +16,7 @@ struct run_result_event {
 	uint64_t lost, resent, abandoned; /* data frames until the next event */
 };
 
-/* Appends an event with no effects yet. NULL: no memory. */
+/* Appends an event with no effects yet. Returns NULL if out of memory. */
 struct run_result_event *run_result_add_event(struct run_result *result);
 
 /* Time from the event to the end of the first sample in which throughput was back at 95 % of its
@@ -25,10 +25,10 @@ struct run_result_event *run_result_add_event(struct run_result *result);
  * next event or the end, or there is no earlier sample. The resolution is one sample. */
 weft_time run_result_event_recovery(const struct run_result *result, uint32_t event);
 
-/* The list in the result document. NULL: no memory. */
+/* The list in the result document. Returns NULL if out of memory. */
 json_t *run_result_events_json(const struct run_result *result);
 /* The events in the part of one process of a lab: each process has all events, with its own counts.
- * The second function adds them. 0, -EINVAL, -ENOMEM. */
+ * The second function adds them. Returns 0, -EINVAL or -ENOMEM. */
 json_t *run_result_events_part(const struct run_result *result);
 int run_result_add_events_part(struct run_result *into, const json_t *part);
 /* Prints one line for each of the first events, and the total number of events. */

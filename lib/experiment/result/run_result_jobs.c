@@ -154,7 +154,7 @@ static void print_job(
 	if (!isnan(slowdown))
 		fprintf(out, ", slowdown %.3f", slowdown);
 	putc('\n', out);
-	/* With two jobs and no other traffic, the run beside the other job is the run itself. */
+	/* With two jobs and no other traffic, the run alongside the other job is the run itself. */
 	for (uint32_t i = 0; i < jobs->count; i++) {
 		double beside = run_job_slowdown(job, &job->beside[i]);
 

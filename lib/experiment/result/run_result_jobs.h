@@ -33,7 +33,7 @@ struct run_result_jobs {
 /* Creates jobs with names but without times; -ENOMEM. The caller fills in the hosts; the result
  * owns everything. */
 int run_result_jobs_make(struct run_result *result, const struct run_config *run);
-/* Allocates 'host' of a job for this number of hosts. -ENOMEM. */
+/* Allocates 'host' of a job for this number of hosts. May return -ENOMEM. */
 int run_result_job_set_hosts(struct run_result_job *job, uint32_t hosts);
 static inline void run_result_jobs_free(struct run_result *result)
 {
@@ -58,7 +58,7 @@ void run_result_print_jobs(const struct run_result *result, FILE *out);
 struct run_result_rank {
 	char host[TOPOLOGY_NAME_MAX];
 	uint32_t number; /* in its schedule */
-	uint32_t job;    /* number of its job plus 1; 0: none */
+	uint32_t job;    /* number of its job, plus 1; 0: no job */
 	bool ended;
 	uint64_t completion_ns; /* since the start of its schedule; 0: it has no operations */
 };
@@ -82,6 +82,6 @@ static inline void run_result_ranks_free(struct run_result *result)
  * 'job': as in run_result_rank. */
 unsigned run_result_slowest_ranks(const struct run_result_ranks *ranks, uint32_t job,
 	const struct run_result_rank *slowest[RUN_SLOWEST_RANKS]);
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 json_t *run_result_ranks_json(const struct run_result *result);
 void run_result_print_ranks(const struct run_result *result, FILE *out);

@@ -23,7 +23,7 @@ json_t *run_result_entries_json(const struct run_result *result, bool histograms
 
 /* The texts of the reasons. */
 json_t *run_result_reasons_json(const struct run_result *result);
-/* Reasons in the form that a part has, and back. -EINVAL. */
+/* Writes reasons in the form of a part, and reads them back (-EINVAL). */
 json_t *run_result_reasons_part(const struct run_result *result);
 int run_result_add_reasons(struct run_result *into, const json_t *reasons);
 
@@ -37,13 +37,13 @@ int run_result_add_starved_part(struct run_result *into, const json_t *part);
 /* Prints lines only if there are any such hosts or queues. */
 void run_result_print_starved(const struct run_result *result, FILE *out);
 
-/* Appends a zeroed element; NULL without memory. 'array' is the address of the pointer to the
+/* Appends a zeroed element; NULL if out of memory. 'array' is the address of the pointer to the
  * elements. */
 void *run_result_grow(void *array, unsigned *count, size_t size);
 
-/* A histogram in the form that a part has, and back, which adds it. -EINVAL. */
+/* Writes a histogram in the form of a part, and adds one that it reads back (-EINVAL). */
 json_t *run_result_histogram_part(const struct histogram *histogram);
 int run_result_add_histogram(struct histogram *into, const json_t *part);
-/* The entries in the form that a part has, and back. -EINVAL, -ENOMEM. */
+/* Writes the entries in the form of a part, and reads them back (-EINVAL, -ENOMEM). */
 json_t *run_result_entries_part(const struct run_result *result);
 int run_result_add_entries(struct run_result *into, const json_t *entries);

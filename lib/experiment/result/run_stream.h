@@ -2,11 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The samples of a run while it goes on, in a file that the run appends to and another process of
- * this machine reads: a head, then a record for each sample, with the values of links in those for
- * which there is room (run_link_series.h). The file is in memory (memfd_create()), so the run never
- * waits for its reader, and the number of samples is bounded (RUN_SAMPLES_MAX,
- * RUN_LINK_VALUES_MAX). Both processes are of one build; the head records it. */
+/* The samples of a run in progress, in a file that the run appends to and another process of this
+ * machine reads: a head, then a record for each sample, with the values of links in those for which
+ * there is room (run_link_series.h). The file is in memory (memfd_create()), so the run never waits
+ * for its reader, and the number of samples is bounded (RUN_SAMPLES_MAX, RUN_LINK_VALUES_MAX). Both
+ * processes must be the same build, which the head records. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,17 +23,20 @@ struct run_stream {
 	bool failed;                  /* to write: nothing more is written */
 };
 
-/* Writes the head of an empty file. 0, or -errno and error: -EINVAL if 'fd' is not an open file. */
+/* Writes the head of an empty file. Returns 0, or -errno with error set: -EINVAL if 'fd' is not an
+ * open file. */
 int run_stream_begin(
 	struct run_stream *stream, int fd, uint32_t ways, uint32_t vcs, struct error *error);
 /* The next sample has values of links. */
 bool run_stream_has_values(const struct run_stream *stream);
-/* Appends a sample; 'values' of the ways, NULL if it has none. A full disk ends the stream. */
+/* Appends a sample; 'values' has the values of all directions, or is NULL. A full disk ends the
+ * stream. */
 void run_stream_add(
 	struct run_stream *stream, const struct run_sample *sample, const uint32_t *values);
 
-/* Reads the head: 1, 0 if it was not written yet, or -EINVAL if it is of another build. */
+/* Reads the head. Returns 1, 0 if it has not been written yet, or -EINVAL if it is from another
+ * build. */
 int run_stream_open(struct run_stream *stream, int fd);
-/* Reads the next sample if it is complete; 'values' has room for the values of all ways, NULL if it
- * has none. */
+/* Reads the next sample if it is complete; 'values' has room for the values of all directions, or
+ * is NULL. */
 bool run_stream_next(struct run_stream *stream, struct run_sample *sample, uint32_t *values);

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The congestion control of an options file of OpenSM (opensm.conf, 'opensm -c FILE' writes one):
- * lines of a key and a value. Keys of congestion control are read, all others are passed over.
+/* Reads the congestion control settings in an options file of OpenSM (opensm.conf, written by
+ * 'opensm -c FILE'). Each line is a key and a value; other keys are ignored.
  *
  *     congestion_control                         TRUE, or not there
  *     cc_sw_cong_setting_control_map             bits: 0 victim mask, 2 threshold and packet size,
@@ -16,9 +16,9 @@
  *     cc_ca_cong_setting_ccti_timer, _ccti_increase, _ccti_min  SL VALUE; timer: 1.024 us
  *     cc_cct                                     SHIFT:MULTIPLIER,... or (null)
  *
- * A map that is not there lets everything count. Weft has one setting for all service levels, so
- * those that count have to be alike. Credit starvation is not modelled, and refused. Keys, MADs,
- * error windows and the trigger of the log change nothing here. */
+ * Without a map everything counts. Weft has one setting for all service levels, so those that count
+ * must be equal. Credit starvation is not modelled, and refused. Keys, MADs, error windows and the
+ * trigger of the log change nothing here. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,9 +41,10 @@ struct opensm_cc {
 	struct cc_table table; /* its last entry is the limit of the index */
 };
 
-/* Reads the text of a file; 'origin' names it in messages. 0, or -EINVAL with file, line and what
- * was expected. */
+/* Reads the text of a file; 'origin' names it in messages. Returns 0, or -EINVAL with file, line
+ * and what was expected. */
 int opensm_cc_parse(const char *text, size_t length, const char *origin, struct opensm_cc *out,
 	struct error *error);
-/* The same from a file. -errno also if it cannot be read, or is larger than OPENSM_CC_BYTES_MAX. */
+/* The same from a file. Also returns -errno if it cannot be read or is larger than
+ * OPENSM_CC_BYTES_MAX. */
 int opensm_cc_load(const char *path, struct opensm_cc *out, struct error *error);

@@ -78,7 +78,7 @@ static inline bool run_config_is_ethernet(const struct run_config *config)
 	       config->sw.flow_control == RUN_FLOW_CONTROL_LOSSY;
 }
 
-/* The result has a list of links. */
+/* True if the result has a list of links. */
 static inline bool run_config_measures_links(const struct run_config *config)
 {
 	return config->measure.links || config->measure.link_series;
@@ -112,7 +112,7 @@ enum run_credits run_credits_of_mode(const struct adaptive_mode *mode);
 /* Switches choose among several ports. */
 bool run_config_is_adaptive(const struct run_config *config);
 
-/* The ladder of VCs with which switches choose paths in a Dragonfly; NULL: they do not choose. */
+/* The ladder of VCs if switches choose paths in a Dragonfly, else NULL. */
 const struct vc_ladder *run_config_ladder(const struct run_config *config);
 /* Its switches read the queues of other switches, which is only possible with one thread on the
  * virtual clock. */
@@ -148,7 +148,7 @@ void run_routing_name(const struct run_config_routing *routing, char out[RUN_ROU
 /* Where the routes come from, for messages: "routing.algorithm ud" or "routing.file". */
 const char *run_routing_origin(
 	const struct run_config_routing *routing, char out[RUN_ROUTING_ORIGIN]);
-/* 0, or -EINVAL: no mode has this name. */
+/* Returns 0, or -EINVAL if no mode has this name. */
 int run_mapper_mode_find(const char *name, enum run_mapper_mode *mode);
 
 /* Whether this host may be the mapper: AUTO means yes, ALWAYS yes with higher priority. 'mode:
@@ -157,7 +157,7 @@ int run_mapper_mode_find(const char *name, enum run_mapper_mode *mode);
 enum run_mapper_mode run_config_mapper_mode(const struct run_config *config, const char *host);
 
 /* Reads a file, or text in memory ('origin' stands for its name), and applies the overrides
- * "KEY=VALUE" in 'set'. NULL, fault and errno. */
+ * "KEY=VALUE" in 'set'. Returns NULL with fault and errno set on failure. */
 struct run_config *run_config_load(
 	const char *path, const char *const *set, unsigned sets, struct error *error);
 /* Overrides from one command line option; messages name the option. */
@@ -176,17 +176,19 @@ void run_config_destroy(struct run_config *config);
 /* The defaults: the values of the papers. */
 void run_config_default(struct run_config *config);
 
-/* 0, or -EINVAL and error: a key or combination that is not supported. */
+/* Returns 0, or -EINVAL with error set: a key or combination that is not supported. */
 int run_config_supported(const struct run_config *config, struct error *error);
 
 /* Opens the topology with the configuration's link defaults; checks that it is connected and has
- * the hosts of 'mapper.hosts'. The caller owns it. NULL, fault and errno. */
+ * the hosts of 'mapper.hosts'. The caller owns it. Returns NULL with fault and errno set on
+ * failure. */
 struct topology *run_config_open_topology(const struct run_config *config, struct error *error);
 
 /* Names the interfaces of 'edges: {hosts, network}': host h gets interface eth0 in namespace
  * weft-LAB-h ('lab' NULL: weft-h), with the address network + 1 + number of h in the topology.
- * Other edges stay as they are. -EINVAL and error: an unknown host, a name that is too long, no
- * address is left, or edges in a run ('lab' NULL) share a network and a namespace; -ENOMEM. */
+ * Other edges stay as they are. Returns -EINVAL with error set: an unknown host, a name that is too
+ * long, no address is left, or edges in a run ('lab' NULL) share a network and a namespace;
+ * -ENOMEM. */
 int run_config_name_edges(struct run_config *config, const struct topology *topology,
 	const char *lab, struct error *error);
 
@@ -198,24 +200,25 @@ int run_config_check_edges(const struct run_config *config, const struct run_con
 /* Whether one of the networks, such as "10.0.0.1/24", contains the other. */
 bool run_config_networks_overlap(const char *one, const char *other);
 
-/* -EINVAL, with "FILE:LINE:COLUMN: " or "--set KEY: " before the text. */
+/* Returns -EINVAL, with "FILE:LINE:COLUMN: " or "--set KEY: " before the text. */
 int run_config_refuse(const struct run_config *config, const struct run_config_place *place,
 	struct error *error, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Overrides the file's clock (--clock). -EINVAL: no clock has this name. */
+/* Overrides the file's clock (--clock). Returns -EINVAL if no clock has this name. */
 int run_config_set_clock(struct run_config *config, const char *name, struct error *error);
 
-/* Overrides the file's dilation (--dilation N|auto). -EINVAL: neither. */
+/* Overrides the file's dilation (--dilation N|auto). Returns -EINVAL for anything else. */
 int run_config_set_dilation(struct run_config *config, const char *text, struct error *error);
 
-/* Writes the full configuration as a run file that yields the same one when read. 0 or -EIO. */
+/* Writes the full configuration as a run file that yields the same one when read. Returns 0 or
+ * -EIO. */
 int run_config_explain(const struct run_config *config, FILE *out);
 
-/* 0, or -EINVAL and error if a run of 'duration_ps' would have more samples than
+/* Returns 0, or -EINVAL with error set if a run of 'duration_ps' would have more samples than
  * RUN_SAMPLES_MAX. */
 int run_config_check_samples(
 	const struct run_config_measure *measure, weft_time duration_ps, struct error *error);
-/* 0, or -EINVAL and error if link-series of a run of its duration would have more than
+/* Returns 0, or -EINVAL with error set if link-series of a run of its duration would have more than
  * RUN_LINK_VALUES_MAX values. Each direction of a link has one value per VC, plus four. */
 int run_config_check_link_series(
 	const struct run_config *config, const struct topology *topology, struct error *error);

@@ -35,7 +35,7 @@ int run_read_traffic_row(
 	const struct yaml_tree_node *row, struct run_config_traffic *traffic, struct error *error);
 extern const struct run_config_traffic run_traffic_default;
 void run_traffic_fini(struct run_config_traffic *traffic);
-/* The first entry; NULL: there is none. */
+/* The first entry, or NULL. */
 const void *run_traffic_row(const void *member);
 int run_read_time_or_off(const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_time_or_off(const void *member, FILE *out, unsigned indent);
@@ -81,7 +81,7 @@ struct run_config_place run_place_of(const struct yaml_tree_node *node);
 const char *run_place_text(const struct run_config_place *place, char text[RUN_OPTION_MAX]);
 
 /* Makes a path in a file, which is relative to the file's folder, absolute. The caller frees
- * '*path'. -EINVAL: too long to be read back; -ENOMEM. */
+ * '*path'. Fails with -EINVAL: too long to be read back; -ENOMEM. */
 int run_resolve_path(
 	const struct yaml_tree_node *node, const char *text, char **path, struct error *error);
 
@@ -146,11 +146,11 @@ int run_resolve_path(
 
 /* Decides between 'routing.file' and the keys of computed routes: if one is on the command line, it
  * replaces the other in the file; otherwise having both is an error. The header of a route file
- * determines mode and default selector. For run_config_complete(). 0 or -errno. */
+ * determines mode and default selector. For run_config_complete(). Returns 0 or -errno. */
 int run_config_choose_routes(
 	struct run_config *config, const struct yaml_tree_node *root, struct error *error);
 /* Copies settings from the file 'nic.iba-cc.opensm' to keys that are not set; if the file is named
- * on the command line, it also replaces keys of the run file. 0 or -errno. */
+ * on the command line, it also replaces keys of the run file. Returns 0 or -errno. */
 int run_config_take_opensm(
 	struct run_config *config, const struct yaml_tree_node *root, struct error *error);
 /* Fills in keys that the file lacks: the number of alternatives and the selector depend on the
@@ -159,7 +159,7 @@ void run_config_complete(struct run_config *config);
 /* Called before the file's values are read: sets defaults for the thesis' Myrinet (004, section
  * 4.3), and for runs that do not end after a given time. */
 void run_config_default_by_file(struct run_config *config, const struct yaml_tree_node *root);
-/* Reads 'topology' after all other keys; 'node' is its value. 0 or -errno. */
+/* Reads 'topology' after all other keys; 'node' is its value. Returns 0 or -errno. */
 int run_config_read_topology(
 	struct run_config *config, const struct yaml_tree_node *node, struct error *error);
 /* Refuses keys that contradict each other; 'root' provides their positions. */

@@ -35,17 +35,17 @@ struct traffic_pattern;  /* lib/traffic/traffic_pattern.h */
 #define RUN_MESSAGE_MIN     16         /* bytes; a message has its generation time */
 #define RUN_LOOPS_MAX       1000000000 /* most repetitions of a capture */
 #define RUN_MESSAGE_MAX     ((uint64_t)64 << 20)
-#define RUN_BURST_MIN       (10 * PS_PER_NS) /* every burst is drawn: no more of them than frames */
+#define RUN_BURST_MIN       (10 * PS_PER_NS) /* every burst is drawn: at most as many as frames */
 #define RUN_BURST_MAX       (1000 * PS_PER_S)
 #define RUN_BURSTS_MAX      100000 /* mean time from one message to the next */
 #define RUN_NAMES_MAX       65536  /* hosts of one list */
-#define RUN_ALGORITHMS_MORE 3      /* further ones in one set of routes */
+#define RUN_ALGORITHMS_MORE 3      /* further routes in one set */
 #define RUN_ROUTING_NAME    64     /* "ud+ud-itb" */
 #define RUN_ROUTING_ORIGIN  (RUN_ROUTING_NAME + 32)
 
 /* Where a value comes from. */
 struct run_config_place {
-	uint32_t line, column;       /* in the file; line 0: the command line */
+	uint32_t line, column;       /* in the file; line 0: on the command line */
 	char option[RUN_OPTION_MAX]; /* "--set traffic.1", cut to this length; "": the file */
 };
 
@@ -103,7 +103,7 @@ struct run_config_routing {
 	uint32_t others;
 	enum run_routing_mode mode;
 	uint32_t alternatives;            /* routes per pair and algorithm, for source routing */
-	enum run_granularity granularity; /* hosts or switches have a route of their own */
+	enum run_granularity granularity; /* hosts or switches choose their own routes */
 	/* For algorithms with a tree: a switch, or a word for route_root_find(); "": default. */
 	char root[TOPOLOGY_NAME_MAX];
 	enum run_itb_hosts itb_hosts;     /* which hosts of a switch absorb (itb_bridge.h) */

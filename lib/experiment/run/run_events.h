@@ -35,7 +35,7 @@ struct run_event_when {
 struct run_event {
 	weft_time at_ps;           /* time since the start of traffic; 0: every_ps */
 	weft_time every_ps;        /* 0: once */
-	uint32_t jitter_ppm;       /* share of every_ps, uniform in both directions */
+	uint32_t jitter_ppm;       /* share of every_ps; uniform, earlier or later */
 	char link[RUN_EVENT_NAME]; /* either end of a cable: "s0:2", "h3"; "random" */
 	char sw[RUN_EVENT_NAME];   /* a switch: all its cables */
 	char host[RUN_EVENT_NAME]; /* a host: its cables */
@@ -66,12 +66,13 @@ struct run_event_plan {
 	bool *triggered; /* [rows]: with 'when', it has occurred */
 };
 
-/* -EINVAL and error: a row names a device or cable that the topology does not have. */
+/* Returns -EINVAL with error set: a row names a device or cable that the topology does not have. */
 int run_events_check(
 	const struct run_config *config, const struct topology *topology, struct error *error);
 
-/* Plans all events that occur before 'end_ps'. Run and topology must outlive the plan.
- * Call run_event_plan_fini() even after an error. -EINVAL: more than RUN_EVENTS_MAX; -ENOMEM. */
+/* Plans all events that occur before 'end_ps'. Run and topology must outlive the plan. Call
+ * run_event_plan_fini() even after an error. Fails with -EINVAL: more than RUN_EVENTS_MAX;
+ * -ENOMEM. */
 int run_event_plan_init(struct run_event_plan *plan, const struct run_config *run,
 	const struct topology *topology, weft_time end_ps, struct error *error);
 void run_event_plan_fini(struct run_event_plan *plan);
@@ -82,7 +83,7 @@ static inline weft_time run_event_plan_due(const struct run_event_plan *plan)
 	return plan->next < plan->acts ? plan->act[plan->next].at_ps : WEFT_TIME_NEVER;
 }
 
-/* Takes the next act if it is due. False: none is due. */
+/* Takes the next act if it is due. Returns false if none is due. */
 bool run_event_plan_take(struct run_event_plan *plan, weft_time now, struct run_event_act *act);
 
 /* Calls 'warn' with a text for each row that did not occur: it was due after the end of the run, or
@@ -96,7 +97,7 @@ static inline bool run_event_plan_waits(const struct run_event_plan *plan, uint3
 	return plan->run->events.at[row].when.counter[0] != '\0' && !plan->triggered[row];
 }
 
-/* The counter of a waiting row exceeded its value, so the event occurs now. -ENOMEM. */
+/* The counter of a waiting row exceeded its value, so the event occurs now. May return -ENOMEM. */
 int run_event_plan_trigger(struct run_event_plan *plan, uint32_t row, weft_time now);
 
 /* Visits the links that an act affects. */

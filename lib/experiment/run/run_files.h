@@ -20,7 +20,7 @@ static inline void run_traffic_files(
 	path[4] = traffic->packets.by;
 }
 
-/* 0, or -errno and error, which ends the iteration. */
+/* Returns 0, or -errno with error set, which ends the iteration. */
 typedef int run_file_fn(void *ctx, const char *path, struct error *error);
 
 /* Calls 'take' with the absolute path of each file: the topology, permutations, schedules, their

@@ -49,7 +49,7 @@ static inline bool run_job_is_absent(
 			       : (config->jobs.absent >> (entry->job - 1) & 1) != 0;
 }
 
-/* Appends the jobs' entries to the run's traffic; call it after all keys are read. 0, -ENOMEM, or
- * -EINVAL and error. */
+/* Appends the jobs' entries to the run's traffic; call it after all keys are read. Returns 0,
+ * -ENOMEM, or -EINVAL with error set. */
 int run_jobs_complete(struct run_config *config, struct error *error);
 void run_jobs_free(struct run_config_job_list *jobs);

@@ -224,8 +224,8 @@ static uint16_t draw_pair(const struct drawer *drawer, const struct drawn_host *
 	return pair[low].to;
 }
 
-/* Any entry of 'to' except the host itself, which is at index 'self'; to_count: it is not in
- * 'to'. */
+/* Any entry of 'to' except the host itself, which is at index 'self' (to_count if it is not in
+ * 'to'). */
 static uint16_t draw_other(const struct run_hosts_entry *hosts, uint32_t self, struct rng *rng)
 {
 	uint32_t others = hosts->to_count - (self < hosts->to_count);
@@ -262,7 +262,8 @@ static uint16_t draw_destination(
 				     : draw_pair(drawer, at, rng);
 }
 
-/* Draws until the rule lets the port send to a host; false: the port reaches almost no host. */
+/* Draws until the rule lets the port send to a host. Returns false if the port reaches almost no
+ * host. */
 static bool draw_port(const struct drawer *drawer, const struct drawn_host *at, uint32_t self,
 	struct rng *rng, uint16_t *to)
 {

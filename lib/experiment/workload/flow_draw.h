@@ -14,14 +14,15 @@
 #include "run_flows.h"
 #include "traffic/arrivals.h"
 
-/* Draws the flows of entry 'which' of the run's traffic. The caller always frees flows->at. 0, or a
- * negative errno and error: a bad file, no flows, more than RUN_FLOWS_MAX. */
+/* Draws the flows of entry 'which' of the run's traffic. The caller always frees flows->at. Returns
+ * 0, or a negative errno with error set: a bad file, no flows, more than RUN_FLOWS_MAX. */
 int flow_draw(const struct run_config *run, uint32_t which, const struct topology *topology,
 	struct run_flows *flows, struct error *error);
 
 /* A distribution as lines of BYTES SHARE: neither value decreases from line to line, and the last
  * share is 1, or 100 if shares are percentages. The text ends with a 0 byte, and is modified.
- * '*at', the points of 'sizes', always belongs to the caller. 0, or a negative errno and error. */
+ * '*at', the points of 'sizes', always belongs to the caller. Returns 0, or a negative errno with
+ * error set. */
 int flow_sizes_parse(char *text, size_t length, const char *path, struct flow_size_point **at,
 	struct flow_sizes *sizes, struct error *error);
 

@@ -130,7 +130,7 @@ static void make_groups(const struct topology *topology, const struct grouping *
 		grouping->group[at] = at;
 }
 
-/* Sets group[topology->switches] to the first switch of each switch's group. 0 or -ENOMEM. */
+/* Sets group[] of every switch to the first switch of each switch's group. Returns 0 or -ENOMEM. */
 static int job_placement_groups(const struct topology *topology, uint32_t *group)
 {
 	struct neighbours *of = calloc(topology->switches + 1u, sizeof(*of));

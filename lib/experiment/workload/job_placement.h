@@ -22,6 +22,6 @@ struct job_placement {
 	uint32_t first[RUN_JOBS_MAX + 1]; /* job i has host[first[i]] .. [first[i + 1] - 1] */
 };
 
-/* The caller always frees 'host'. 0, or a negative errno and error. */
+/* The caller always frees 'host'. Returns 0, or a negative errno with error set. */
 int job_placement_make(const struct run_config *run, const struct topology *topology,
 	struct job_placement *placement, struct error *error);

@@ -46,7 +46,7 @@ struct packet_file {
 	} place[PLACES];
 };
 
-/* The offset of the byte that the program compares last. False: it varies, or no byte is
+/* The offset of the byte that the program compares last. Returns false if it varies, or no byte is
  * compared. */
 static bool find_offset(const struct bpf_program *program, uint32_t *offset)
 {

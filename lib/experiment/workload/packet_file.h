@@ -40,14 +40,15 @@ struct packet {
 
 struct packet_file;
 
-/* NULL, errno and error: the file does not exist, or is not a capture. */
+/* Returns NULL with errno and error set if the file does not exist or is not a capture. */
 struct packet_file *packet_file_open(const char *path, struct error *error);
 /* The same for an open file, which is closed together with the packet file, or on failure. 'path'
  * is for messages and belongs to the caller. */
 struct packet_file *packet_file_of(FILE *in, const char *path, struct error *error);
 void packet_file_close(struct packet_file *file);
 
-/* 1: a packet; 0: the end; -EINVAL and error: a damaged file, or a packet that is a Weft frame. */
+/* Returns 1 for a packet, 0 at the end, or -EINVAL with error set: a damaged file, or a packet that
+ * is a Weft frame. */
 int packet_file_next(struct packet_file *file, struct packet *packet, struct error *error);
 
 /* Whether packets of this file may have IP or Ethernet addresses. */
@@ -57,7 +58,7 @@ const char *packet_file_link(const struct packet_file *file);
 
 /* Whether this is a broadcast or multicast address. */
 bool packet_address_is_group(const struct packet_address *address);
-/* "10.1.0.7", "fe80::1" or "02:00:00:00:00:01". False: none of these. */
+/* "10.1.0.7", "fe80::1" or "02:00:00:00:00:01". Returns false for any other text. */
 bool packet_address_parse(const char *text, struct packet_address *address);
 
 #define PACKET_ADDRESS_TEXT 48
@@ -69,8 +70,8 @@ const char *packet_address_text(
 #define PACKET_IPV4_MAX 65535
 
 /* Writes the IPv4 packet to 'out' with these addresses (host byte order) and correct checksums of
- * IPv4, TCP, UDP and ICMP. Bytes that the capture cut off become zeros. Returns the length; 0: not
- * IPv4, a fragment (whose checksum covers other fragments), or damaged. */
+ * IPv4, TCP, UDP and ICMP. Bytes that the capture cut off become zeros. Returns the length, or 0 if
+ * the packet is not IPv4, a fragment (whose checksum covers other fragments), or damaged. */
 uint32_t packet_rewrite(const struct packet *packet, uint32_t source, uint32_t destination,
 	uint8_t out[PACKET_IPV4_MAX]);
 
@@ -83,11 +84,12 @@ uint32_t packet_rewrite(const struct packet *packet, uint32_t source, uint32_t d
 struct packet_map;
 
 /* 'usable' ([hosts]; NULL: all): the hosts for round robin ('path' NULL), or those that the file
- * may name. NULL, errno and error: bad file, no memory. The caller keeps topology and 'usable'. */
+ * may name. Returns NULL with errno and error set for a bad file, or if out of memory. The caller
+ * keeps topology and 'usable'. */
 struct packet_map *packet_map_create(
 	const char *path, const struct topology *topology, const bool *usable, struct error *error);
 void packet_map_destroy(struct packet_map *map);
-/* Maps an address to a host, unless it is already mapped. -ENOMEM. */
+/* Maps an address to a host, unless it is already mapped. May return -ENOMEM. */
 int packet_map_add(struct packet_map *map, const struct packet_address *address, uint16_t host);
 
 /* Chooses the hosts of a capture's packets. */
@@ -99,7 +101,7 @@ struct packet_hosts {
 	struct run_packets_count count;
 };
 
-/* 1: 'from' sends the packet to 'to' or, if 'drawn', to another host of hosts->to. 0: the packet is
- * counted but not sent. -ENOMEM. */
+/* Returns 1 if 'from' sends the packet to 'to' or, if 'drawn', to another host of hosts->to; 0 if
+ * the packet is counted but not sent. May return -ENOMEM. */
 int packet_hosts_choose(struct packet_hosts *hosts, const struct packet *packet, uint16_t *from,
 	uint16_t *to, bool *drawn);

@@ -53,7 +53,7 @@ static bool grow(struct packet_map *map)
 	return true;
 }
 
-/* False: no memory. */
+/* Returns false if out of memory. */
 static bool add(struct packet_map *map, const struct packet_address *address, uint16_t host)
 {
 	if (2 * (map->count + 1) > map->slots && !grow(map))

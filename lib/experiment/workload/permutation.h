@@ -10,20 +10,20 @@
 #include "base/weft_error.h"
 #include "topo/topology.h"
 
-/* The caller frees '*from' and '*to', even after a failure (they may be NULL). 0, or a negative
- * code and error. */
+/* The caller frees '*from' and '*to', even after a failure (they may be NULL). Returns 0, or a
+ * negative code with error set. */
 int permutation_load(const char *path, const struct topology *topology, uint16_t **from,
 	uint16_t **to, uint32_t *count, struct error *error);
 
-/* Draws a single cycle over all hosts from the seed: each host sends, but not to itself. -EINVAL
- * with fewer than two hosts; -ENOMEM. */
+/* Draws a single cycle over all hosts from the seed: each host sends, but not to itself. Returns
+ * -EINVAL with fewer than two hosts; -ENOMEM. */
 int permutation_draw(uint64_t seed, uint64_t stream, const char *origin,
 	const struct topology *topology, uint16_t **from, uint16_t **to, uint32_t *count,
 	struct error *error);
 
 /* Reads a file with two words per line. '#' starts a comment; empty lines are skipped. */
 
-/* 0, or a negative code and error. */
+/* Returns 0, or a negative code with error set. */
 typedef int (*pair_file_take_fn)(void *ctx, char *first, char *second);
 
 struct pair_file {
@@ -35,5 +35,5 @@ struct pair_file {
 	unsigned line; /* number of the present one */
 };
 
-/* 0, or a negative code and error. */
+/* Returns 0, or a negative code with error set. */
 int pair_file_read(struct pair_file *file);

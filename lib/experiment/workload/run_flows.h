@@ -34,14 +34,15 @@ struct run_flows {
 
 /* Reads the file and makes the schedule, which the caller destroys. On hosts with several ports,
  * flows use them in rotation, as far as 'rail' permits; a flow that waits for another one uses the
- * port where that one starts or ends. 0, or a negative errno and error, "FILE:LINE: …"; the caller
- * always frees 'at'. */
+ * port where that one starts or ends. Returns 0, or a negative errno with error set, "FILE:LINE:
+ * …"; the caller always frees 'at'. */
 int run_flows_load(const char *path, const struct topology *topology, enum rail_rule rail,
 	struct run_flows *flows, struct goal **goal, struct error *error);
 /* The same for a text in memory that ends with a 0 byte and is modified; 'path' is for messages. */
 int run_flows_parse(char *text, size_t length, const char *path, const struct topology *topology,
 	struct run_flows *flows, struct goal **goal, struct error *error);
-/* Makes the schedule from the given flows; 'path' is for messages. 0 or a negative errno. */
+/* Makes the schedule from the given flows; 'path' is for messages. Returns 0 or a negative
+ * errno. */
 int run_flows_schedule(
 	struct run_flows *flows, const char *path, struct goal **goal, struct error *error);
 
@@ -50,8 +51,8 @@ int run_flows_schedule(
 
 struct flow_reader;
 
-/* A line with at least one column and at most 6; the last one contains all further columns. 0,
- * -ENOMEM, or a negative errno and error. */
+/* A line with at least one column and at most 6; the last one contains all further columns. Returns
+ * 0, -ENOMEM, or a negative errno with error set. */
 typedef int flow_line_fn(const struct flow_reader *reader, char *const *column, unsigned columns);
 
 struct flow_reader {
@@ -66,13 +67,13 @@ struct flow_reader {
 #define FLOW_REFUSE(reader, ...) \
 	error_at((reader)->error, (reader)->path, (reader)->line, 0, __VA_ARGS__)
 
-/* 0, or a negative errno and error. The text ends with a 0 byte, and is modified. */
+/* Returns 0, or a negative errno with error set. The text ends with a 0 byte, and is modified. */
 int flow_lines_parse(struct flow_reader *reader, char *text, size_t length);
 int flow_lines_load(struct flow_reader *reader);
 
 /* False: the text is not a number from 0 to 'max'. */
 bool flow_digits(const char *text, uint64_t max, uint64_t *number);
-/* Reads a host by name or number. 0, or -EINVAL and error. */
+/* Reads a host by name or number. Returns 0, or -EINVAL with error set. */
 int flow_host(const struct flow_reader *reader, const char *text, uint16_t *host);
 /* 0; -ENOSPC: more than RUN_FLOWS_MAX; -ENOMEM. */
 int flow_add(struct run_flows *flows, uint32_t *room, const struct run_flow_request *flow);

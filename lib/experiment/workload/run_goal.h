@@ -29,10 +29,11 @@ struct run_goal {
 	struct goal *goal;
 	struct run_flows flows; /* flows from which the schedule was made; none with pattern goal */
 	uint16_t *host_of;      /* [ranks] entries of the topology */
-	uint32_t *rank_of;      /* [hosts]; the first rank of each, or RUN_GOAL_NO_RANK */
+	uint32_t *rank_of;      /* [hosts]: first rank of the host, or RUN_GOAL_NO_RANK */
 	uint32_t hosts;         /* in the topology */
-	uint8_t *entry_of;      /* [hosts] with ranks: entry of the run's traffic */
-	uint16_t *sender;       /* [senders] the hosts with ranks */
+	/* [hosts]: the host's entry of the run's traffic, if it has ranks. */
+	uint8_t *entry_of;
+	uint16_t *sender; /* [senders] the hosts with ranks */
 	uint32_t senders;
 	struct run_goal_part *part; /* [parts] by first rank */
 	uint32_t parts;
@@ -43,21 +44,21 @@ struct run_goal {
 	weft_time start_ps; /* start of the first part, counted from the start of the traffic */
 };
 
-/* Opens the run's schedule; '*goal' is NULL if there is none, or if only absent jobs have one. 0,
- * or a negative errno and error: a bad file, more ranks than places. */
+/* Opens the run's schedule; '*goal' is NULL if there is none, or if only absent jobs have one.
+ * Returns 0, or a negative errno with error set: a bad file, more ranks than places. */
 int run_goal_open(const struct run_config *run, const struct topology *topology,
 	struct run_goal **goal, struct error *error);
 void run_goal_close(struct run_goal *goal);
 
-/* A replay of the schedule from time 0 on. NULL and error without memory. */
+/* A replay of the schedule from time 0 on. Returns NULL with error set if out of memory. */
 struct goal_replay *run_goal_replay(const struct run_goal *goal, struct error *error);
 
 /* Refuses other traffic from hosts that have a rank: a receiver could not distinguish its messages
- * from the schedule's. 0, or -EINVAL and error. */
+ * from the schedule's. Returns 0, or -EINVAL with error set. */
 int run_goal_check_beside(const struct run_goal *goal, const struct run_config *run,
 	const struct run_hosts *hosts, struct error *error);
 
-/* Like goal_replay_diagnose(), but refers to flows as flows, because their user did not write any
+/* Like goal_replay_diagnose(), but refers to flows as flows, because the user did not write any
  * operations. */
 int run_goal_diagnose(
 	const struct run_goal *goal, const struct goal_replay *replay, struct error *error);

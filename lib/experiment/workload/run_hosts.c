@@ -139,7 +139,7 @@ static int resolve_list(const struct resolver *resolver, enum side side,
 	return 0;
 }
 
-/* All hosts, or all free ones; senders with all their ports. */
+/* Appends all hosts, or all free hosts. A sender has all its ports. */
 static uint32_t gather(const struct resolver *resolver, bool ports, bool free_only)
 {
 	uint32_t count = 0;
@@ -252,7 +252,7 @@ static void take(const struct resolver *resolver, const uint16_t *host, uint32_t
 		resolver->taken[host[i]] = true;
 }
 
-/* Resolves 'from' or 'to' of one entry if it is of this kind. */
+/* Resolves 'from' or 'to' of an entry if it has this kind. */
 static int resolve_set(
 	const struct resolver *resolver, enum side side, uint32_t number, enum run_hosts_kind kind)
 {

@@ -31,8 +31,8 @@ struct run_hosts {
  * hot spots, hosts that are listed or drawn on the entry's other side are excluded. 'rest' is all
  * hosts that are then left. A source without destinations, such as a number that reads the same
  * backwards under bit-reversal, is left out; a listed one that could only send to the one host in
- * 'to', itself, is an error. NULL and error: hosts that do not exist, too few of them, or a bad
- * permutation file. */
+ * 'to', itself, is an error. Returns NULL with error set: hosts that do not exist, too few of them,
+ * or a bad permutation file. */
 struct run_hosts *run_config_resolve(
 	const struct run_config *config, const struct topology *topology, struct error *error);
 /* The same for schedules made of drawn flows, whose hosts have no message sources. */

@@ -39,7 +39,7 @@ static int refuse_memory(const struct loader *loader)
 		loader->error, ENOMEM, "%s: no memory for its packets", loader->traffic->file);
 }
 
-/* A host that is a possible destination of the packet but has no path to it; -1: there is none. */
+/* A host that is a possible destination of the packet but has no path to it, or -1. */
 static int32_t find_apart(struct loader *loader, uint16_t from, uint16_t to, bool drawn)
 {
 	const struct topology *topology = loader->topology;

@@ -21,8 +21,8 @@ struct run_packets {
 	uint64_t up, down;   /* times of the file are multiplied by up / down */
 };
 
-/* Reads the capture of an entry whose 'to' is known, and sets its senders. 0, or a negative errno
- * and error: a bad file, a packet that no host would send, or no packets at all. */
+/* Reads the capture of an entry whose 'to' is known, and sets its senders. Returns 0, or a negative
+ * errno with error set: a bad file, a packet that no host would send, or no packets at all. */
 int run_packets_load(const struct run_config *run, const struct run_config_traffic *traffic,
 	const struct topology *topology, struct run_hosts_entry *entry, struct error *error);
 /* The same for hosts that the caller chose. */

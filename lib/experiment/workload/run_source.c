@@ -25,7 +25,7 @@ bool run_source_sends(const struct run_hosts_entry *entry, uint32_t host)
 	return false;
 }
 
-/* Breadth-first search from 'start', up to 'links' away. */
+/* Breadth-first search from 'start', up to a distance of 'links'. */
 static void spread(const struct topology *topology, uint32_t start, uint32_t links,
 	uint32_t *distance, uint32_t *queue)
 {
@@ -111,7 +111,8 @@ static int list_near(const struct run_config_traffic *traffic, const struct run_
 	return 0;
 }
 
-/* --- hosts with several ports: patterns have numbers of hosts (rails.h), lists entries --- */
+/* --- hosts with several ports: patterns contain host numbers (rails.h), lists contain entries
+ * --- */
 
 static void number_hosts(
 	const struct rails *rails, uint16_t *to, const uint16_t *from, uint32_t *count)
@@ -278,7 +279,8 @@ static bool may_stay_silent(const struct traffic_pattern *pattern)
 	       ((pattern->keys & TRAFFIC_TO) == 0 || near != 0);
 }
 
-/* Draws the first message of a port, on a host with several ports; false: it sends nothing. */
+/* Draws the first message of a port of a host with several ports. Returns false if it sends
+ * nothing. */
 static bool port_sends(const struct run_config *run, struct traffic_config *config)
 {
 	struct traffic *source;
@@ -293,7 +295,7 @@ static bool port_sends(const struct run_config *run, struct traffic_config *conf
 	return sends;
 }
 
-/* 0: the pattern assigns no destination to this host. */
+/* Returns 0 if the pattern assigns no destination to this host. */
 static int sends(const struct run_config *run, const struct run_hosts *traffic, uint32_t which,
 	uint16_t host)
 {

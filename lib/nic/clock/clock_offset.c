@@ -74,7 +74,7 @@ void clock_offset_doubt(struct clock_offset *offset)
 /* The interval of one exchange at the arrival of its answer. The question left, and the answer was
  * sent, at most a round trip before that; the offset drifted meanwhile. An answer may have left
  * almost a nanosecond before its stamp, at the start of the nanosecond in which the question
- * arrived. False: a clock was set meanwhile, or the stamps are invalid. */
+ * arrived. Returns false if a clock was set meanwhile, or the stamps are invalid. */
 static bool interval_of(const struct clock_offset *offset, const struct clock_sample *sample,
 	struct clock_interval *interval)
 {
@@ -108,7 +108,7 @@ static bool intersect(struct clock_interval *a, const struct clock_interval *b)
 	return a->low_ns <= a->high_ns;
 }
 
-/* Bounds the rate with the stored intervals. False: there are none. */
+/* Bounds the rate with the stored intervals. Returns false if there are none. */
 static bool bound_rate(struct clock_offset *offset)
 {
 	const struct clock_interval *now = &offset->now;

@@ -33,8 +33,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CLOCK_RATE_MAX_PPM    2000 /* crystals: 200; but frequencies are measured in 20 ms */
-#define CLOCK_RATE_CHANGE_PPM 5    /* crystals of a machine that gets warmer: 1 */
+#define CLOCK_RATE_MAX_PPM    2000 /* 200 for crystals, but frequencies are measured in 20 ms */
+#define CLOCK_RATE_CHANGE_PPM 5    /* 1 for the crystals of a machine that is warming up */
 #define CLOCK_TRUST           3
 #define CLOCK_MARKS           4
 #define CLOCK_MARK_NS         (16 * INT64_C(1000000000)) /* between intervals to remember */
@@ -89,8 +89,8 @@ enum clock_verdict { CLOCK_AGREES, CLOCK_STEPPED, CLOCK_SENSELESS };
 enum clock_verdict clock_offset_take(
 	struct clock_offset *offset, const struct clock_sample *sample);
 
-/* Remote minus local clock when the local one shows 'now_ns', and the maximum error. False:
- * unknown. Call it in the updating thread, or on a copy. */
+/* Remote minus local clock when the local one shows 'now_ns', and the maximum error. Returns false
+ * if unknown. Call it in the updating thread, or on a copy. */
 static inline bool clock_line_at(
 	const struct clock_line *line, int64_t now_ns, int64_t *offset_ns, uint64_t *bound_ns)
 {

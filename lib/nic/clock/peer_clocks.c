@@ -115,8 +115,8 @@ static enum peer_clocks_verdict hear_question(
 	return PEER_CLOCKS_DUE;
 }
 
-/* Closes the question of this number; returns the time at which it left. 0: no such question is
- * open. */
+/* Closes the question of this number; returns the time at which it left. Returns 0 if no such
+ * question is open. */
 static int64_t close_question(
 	struct peer_clocks *clocks, uint16_t peer, uint64_t number, int64_t arrived_ns)
 {

@@ -72,7 +72,7 @@ struct peer_clocks {
 	struct peer_clock peer[];
 };
 
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 struct peer_clocks *peer_clocks_create(const struct peer_clocks_config *config);
 void peer_clocks_destroy(struct peer_clocks *clocks);
 

@@ -42,7 +42,7 @@ struct dcqcn {
 	uint64_t notifications;
 };
 
-/* 0, -EINVAL or -ENOMEM. */
+/* Returns 0, -EINVAL or -ENOMEM. */
 int dcqcn_init(struct dcqcn *dcqcn, const struct dcqcn_config *config, uint32_t hosts);
 void dcqcn_fini(struct dcqcn *dcqcn);
 

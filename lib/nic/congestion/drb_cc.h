@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* DRB combined with end-node detection (Weft's own; no paper has it). More paths help where flows
- * to different destinations share a link. Where most share the destination (an incast), the link
- * into that host is full whatever path they take, and more paths only carry the congestion to more
- * switches. Latencies look alike in both cases; the contending flows tell them apart:
+/* DRB combined with end-node detection (Weft's own design, not from a paper). More paths help where
+ * flows to different destinations share a link. Where most share the destination (an incast), the
+ * link into that host is full whatever path they take, and more paths only carry the congestion to
+ * more switches. Latencies look alike in both cases; the contending flows tell them apart:
  *
  *     most have this destination     an incast: nothing is opened, and paths close; the flow pauses
  *                                    after each packet for as many packets as other sources have
@@ -37,7 +37,7 @@
 /* State per pair. */
 struct drb_cc_pair {
 	int8_t incast;    /* above 0: it is one */
-	int8_t recurring; /* above 0: the same flows keep contending */
+	int8_t recurring; /* above 0: the same flows contend repeatedly */
 	uint8_t sources;
 	uint8_t recents, oldest;
 	uint16_t source[DRB_CC_SOURCES_MAX];  /* other hosts that send to the destination */

@@ -17,7 +17,7 @@
 
 /* The congestion control table of a channel adapter (InfiniBand annex A10): entry i is the delay
  * that a flow with index i inserts after each packet, as a multiple of the packet's own time:
- * multiplier / 2^shift. A shift has 2 bits, a multiplier 14. The papers print none. */
+ * multiplier / 2^shift. A shift has 2 bits, a multiplier 14. The papers do not give one. */
 
 #define CC_TABLE_ENTRIES        128
 #define CC_TABLE_SHIFT_MAX      3
@@ -71,7 +71,7 @@ struct iba_cc {
 /* Timer 150 us, increase 1, limit 127, min 0, linear, by destination. */
 void iba_cc_config_default(struct iba_cc_config *config);
 
-/* 0, -EINVAL (a number out of range) or -ENOMEM. */
+/* Returns 0, -EINVAL (a number out of range) or -ENOMEM. */
 int iba_cc_init(struct iba_cc *cc, const struct iba_cc_config *config, uint32_t hosts);
 void iba_cc_fini(struct iba_cc *cc);
 

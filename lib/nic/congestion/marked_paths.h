@@ -31,7 +31,7 @@ struct marked_paths {
 /* Path 0 alone is open. */
 void marked_paths_init(struct marked_paths *paths, unsigned count);
 
-/* A notification for a message on path 'which'. True: a path was opened. */
+/* A notification for a message on path 'which'. Returns true if a path was opened. */
 bool marked_paths_mark(struct marked_paths *paths, unsigned which);
 
 /* Applies all timer expiries until now; before any other call. Returns how many paths were closed.

@@ -62,7 +62,8 @@ enum metapath_zone metapath_zone(const struct metapath *path, const struct metap
 void metapath_measure(struct metapath *path, const struct metapath_rules *rules, unsigned which,
 	uint32_t waiting_ns, uint64_t now_ns);
 
-/* Opens the next path, or closes the last, if there is one and the gap has passed. True if done. */
+/* Opens the next path, or closes the last, if there is one and the gap has passed. Returns true if
+ * done. */
 bool metapath_open_next(struct metapath *path, const struct metapath_rules *rules, uint64_t now_ns);
 bool metapath_close_last(
 	struct metapath *path, const struct metapath_rules *rules, uint64_t now_ns);

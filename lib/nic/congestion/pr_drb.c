@@ -149,7 +149,7 @@ static void collect(struct episode *episode, const struct cn *cn)
 			episode->looked = false;
 }
 
-/* True: a solution has been found and applied. */
+/* Returns true if a solution was found and applied. */
 static bool apply(struct pr_drb *control, struct metapath *path, struct episode *episode,
 	uint16_t destination, uint64_t now_ns)
 {

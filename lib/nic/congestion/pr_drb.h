@@ -20,9 +20,10 @@
 #include "metapath.h"
 #include "wire/cn.h"
 
-/* The database of PR-DRB (PR-DRB paper, table 2): what helped against which contending flows. A
- * solution belongs to a destination and a pattern, which is the set of flows that contended. It
- * consists of the open paths with their latencies, and the lowest L* that they reached.
+/* The database of PR-DRB (PR-DRB paper, table 2): which paths helped against which contending
+ * flows. A solution belongs to a destination and a pattern, which is the set of flows that
+ * contended. It consists of the open paths with their latencies, and the lowest L* that they
+ * reached.
  *
  * A pattern matches a solution if enough of the observed flows are among the stored ones (or of
  * both together: the reading 'union'); the paper's words are "similar situation". If several match,
@@ -69,11 +70,11 @@ struct solutions {
 /* 64 entries, 80 % of the observed flows. */
 void solutions_config_default(struct solutions_config *config);
 
-/* 0, -EINVAL or -ENOMEM. */
+/* Returns 0, -EINVAL or -ENOMEM. */
 int solutions_init(struct solutions *base, const struct solutions_config *config);
 void solutions_fini(struct solutions *base);
 
-/* Adds the flow if it is new and there is room. True: it was added. */
+/* Adds the flow if it is new and there is room. Returns true if it was added. */
 bool flow_pattern_add(struct flow_pattern *pattern, struct cn_flow flow);
 
 /* The most similar solution that matches, or NULL. It counts as used. An empty pattern matches
@@ -82,7 +83,7 @@ struct solution *solutions_find(
 	struct solutions *base, uint16_t destination, struct flow_pattern *pattern);
 
 /* Stores these open paths: as a new solution if none matches, or instead of the matching one if
- * they are better: a lower L*, or more paths. True: stored. */
+ * they are better: a lower L*, or more paths. Returns true if they were stored. */
 bool solutions_save(struct solutions *base, uint16_t destination, struct flow_pattern *pattern,
 	const struct metapath *path, uint64_t best);
 

@@ -3,9 +3,9 @@
 #pragma once
 
 /* The sender of REPS (Bonato, Abdous, Abdelrahman, et al., "REPS: Recycled Entropy Packet
- * Spraying", 2025): each packet carries an entropy by which switches choose its path. One that came
- * back without a mark is used again, the oldest first; without any, one is drawn. Freezing after
- * losses is left out. No allocation after reps_create(). One thread. */
+ * Spraying", 2025): each packet carries an entropy from which switches choose its path. An entropy
+ * that came back without a mark is reused, oldest first; if there is none, one is drawn. Freezing
+ * after losses is left out. No allocation after reps_create(). One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,11 +25,11 @@ struct reps {
 	struct reps_pair pair[];  /* [hosts] */
 };
 
-/* NULL: no memory. The caller frees it. */
+/* Returns NULL if out of memory. The caller frees it. */
 struct reps *reps_create(uint64_t seed, uint16_t host, uint32_t hosts);
 
 /* The entropy of the next packet. */
 uint8_t reps_take(struct reps *reps, uint16_t destination);
 
-/* A packet of this entropy has arrived; 'marked' on the way. */
+/* A packet with this entropy has arrived; 'marked' if it was marked on the way. */
 void reps_returned(struct reps *reps, uint16_t destination, uint8_t entropy, bool marked);

@@ -24,7 +24,7 @@ void source_control_config_default(struct source_control_config *config)
 	solutions_config_default(&config->solutions);
 }
 
-/* 0, -EINVAL or -ENOMEM. */
+/* Returns 0, -EINVAL or -ENOMEM. */
 static int allocate(struct source_control *control)
 {
 	const struct source_control_config *config = &control->config;

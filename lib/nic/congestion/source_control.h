@@ -8,12 +8,12 @@
  *
  *     none     nothing
  *     iba-cc   InfiniBand congestion control: marks slow a flow down (iba_cc.h)
- *     dcqcn    the congestion control of RDMA over Ethernet: likewise, with rates (dcqcn.h)
+ *     dcqcn    the congestion control of RDMA over Ethernet: the same with rates (dcqcn.h)
  *     drb-cn   marks open paths, nothing slows down (marked_paths.h; DRB paper on InfiniBand)
  *     drb      latencies open paths (metapath.h; DRB as in the PR-DRB paper)
  *     pr-drb   the same, and solutions that helped before are applied at once (pr_drb.h)
  *     drb-cc   DRB, unless all flows that contend share the destination: then no path helps, and
- *              the flow slows down as by iba-cc (ours; drb_cc.h)
+ * the flow slows down as with iba-cc (Weft's own; drb_cc.h)
  *
  * A plain state machine: times are arguments in ns. No allocation after source_control_create(), no
  * floating point. One thread. */
@@ -86,7 +86,8 @@ struct source_control {
 
 void source_control_config_default(struct source_control_config *config);
 
-/* NULL with errno EINVAL or ENOMEM. Memory for destinations that are never used is not touched. */
+/* Returns NULL with errno EINVAL or ENOMEM. Memory for destinations that are never used is not
+ * touched. */
 struct source_control *source_control_create(const struct source_control_config *config);
 void source_control_destroy(struct source_control *control);
 

@@ -314,7 +314,7 @@ void datagram_on_cn(struct datagram *nic, uint16_t destination, const struct cn 
 }
 
 /* Moves marked messages, or the rest of one, from the head of a FIFO to the adapted-flow channel.
- * False: the head is marked, and there is no room. */
+ * Returns false if the head is marked, and there is no room. */
 static bool divert(struct datagram *nic, unsigned vc, weft_time now)
 {
 	struct datagram_fifo *fifo = &nic->fifo[vc], *adapted = &nic->fifo[adapted_vc(nic)];
@@ -400,8 +400,8 @@ static void record_end(
 		fifo->wire_bytes);
 }
 
-/* The next VC in round robin whose head can leave, and the payload of that frame; FRAME_VCS_MAX:
- * none. */
+/* The next VC in round robin whose head can leave, and the payload of that frame, or
+ * FRAME_VCS_MAX. */
 static unsigned choose_vc(struct datagram *nic, uint32_t *payload, uint16_t held, weft_time now)
 {
 	for (uint16_t vcs = (uint16_t)(nic->waiting & ~held); vcs != 0;) {

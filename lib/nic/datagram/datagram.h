@@ -59,7 +59,7 @@ struct datagram_config {
 	 * With an in-transit buffer, or links that lose frames, also recovery. */
 	uint32_t held_max;
 	bool lossy;
-	bool go_back; /* holds none: frames after a lost one are also sent again, in order */
+	bool go_back; /* holds none: frames after a lost one are also resent, in order */
 	/* A lost frame that was the last one to its destination is resent only after this time. */
 	weft_time last_wait_ps;
 	/* For frames lost on cut cables (datagram_cuts.h); 'lossy' only. */
@@ -157,7 +157,7 @@ _Static_assert(offsetof(struct datagram, come.entry) == 192, "a cache line");
 _Static_assert(offsetof(struct datagram, link.state) % 64 == 0,
 	"what a credit frame changes is in one line");
 
-/* 0, -EINVAL, -ENOMEM. link: as link_end_init(). */
+/* Returns 0, -EINVAL, -ENOMEM. link: as link_end_init(). */
 int datagram_init(struct datagram *nic, const struct datagram_config *config,
 	const struct link_end_config *link);
 void datagram_fini(struct datagram *nic);
@@ -190,7 +190,7 @@ static inline bool datagram_has_room(
 	return datagram_queued(nic, message) < nic->config.queue;
 }
 
-/* Chooses a route for all frames of a message. False: none. */
+/* Chooses a route for all frames of a message. Returns false if there is none. */
 bool datagram_choose_route(struct datagram *nic, const struct datagram_message *message,
 	struct datagram_route *chosen);
 
@@ -208,7 +208,8 @@ void datagram_on_cn(struct datagram *nic, uint16_t destination, const struct cn 
 /* An ARN arrived. Ignored without marks. */
 void datagram_on_arn(struct datagram *nic, const struct control_arn *arn, weft_time now);
 
-/* Fills the descriptor of the next frame and takes its credits; false: none can leave now. */
+/* Fills the descriptor of the next frame and takes its credits; Returns false if none can leave
+ * now. */
 bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *packet,
 	struct datagram_origin *origin);
 
@@ -267,7 +268,8 @@ static inline bool datagram_receive(struct datagram *nic, const struct weft_pack
 /* datagram_transit.c: re-injection of packets in transit, if a pool is configured. */
 
 /* A packet for another host arrived completely; its header arrived at 'header_ps'. Its buffer space
- * is free at once. False: the packet cannot be stored, which is counted; the caller keeps it. */
+ * is free at once. Returns false if the packet cannot be stored, which is counted; the caller keeps
+ * it. */
 bool datagram_absorb(
 	struct datagram *nic, struct weft_packet *packet, weft_time header_ps, weft_time now);
 

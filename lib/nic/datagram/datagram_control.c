@@ -150,7 +150,7 @@ static void link_last(struct datagram_control *control, struct datagram_lane *la
 	lane->last = place + 1;
 }
 
-/* Pauses the rest of the message at the head. False: no room. */
+/* Pauses the rest of the message at the head. Returns false if there is no room. */
 static bool pause_head(struct datagram *nic, unsigned vc, weft_time now)
 {
 	struct datagram_control *control = nic->control;
@@ -198,7 +198,8 @@ static bool can_return(const struct datagram *nic, unsigned vc)
 		       !nic->control->lane[fifo->message[fifo->head].destination].released);
 }
 
-/* The pause that ended first, if its message can go back to the head of its FIFO. False: none. */
+/* The pause that ended first, if its message can go back to the head of its FIFO. Returns false if
+ * there is none. */
 static bool release(struct datagram *nic, uint64_t now)
 {
 	struct datagram_control *control = nic->control;

@@ -38,14 +38,15 @@ struct datagram_control {
 	struct datagram_lane *lane;      /* [hosts] */
 	struct datagram_due *due;        /* [hosts] a heap of lanes with messages, not released */
 	uint32_t dues, free, used, held;
-	uint64_t host_since_ns; /* the whole host has paused since then; UINT64_MAX: it does not */
+	/* Since when the whole host has paused; UINT64_MAX: it is not paused. */
+	uint64_t host_since_ns;
 };
 
-/* NULL with errno. */
+/* Returns NULL with errno. */
 struct datagram_control *datagram_control_create(const struct source_control_config *config);
 void datagram_control_destroy(struct datagram_control *control);
 
-/* Chooses a route for a message that leaves now. False: none. */
+/* Chooses a route for a message that leaves now. Returns false if there is none. */
 bool datagram_control_route(
 	struct datagram *nic, uint16_t destination, weft_time now, struct datagram_route *chosen);
 
@@ -60,7 +61,7 @@ void datagram_control_sent(struct datagram *nic, const struct weft_packet *packe
 void datagram_control_resent(struct datagram *nic, const struct weft_packet *packet, weft_time now);
 
 /* When the next pause of a waiting message ends, or 'now' if one has ended and its message can move
- * to the head of its FIFO; WEFT_TIME_NEVER: none. */
+ * to the head of its FIFO, or WEFT_TIME_NEVER. */
 weft_time datagram_control_due(const struct datagram *nic, weft_time now);
 
 /* Messages that wait here. */
@@ -69,7 +70,7 @@ static inline uint32_t datagram_control_held(const struct datagram *nic)
 	return nic->control == NULL ? 0 : nic->control->held;
 }
 
-/* Checks invariants. NULL, or a description of the violation. */
+/* Checks invariants. Returns NULL, or a description of the violation. */
 const char *datagram_control_check(const struct datagram *nic);
 
 /* FIFOs of the interface, for the files of this folder. */

@@ -34,7 +34,7 @@ static weft_time retry_wait(const struct datagram *nic, const struct datagram_pa
 	return wait < max ? wait : max;
 }
 
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 static struct datagram_pair *add(struct datagram *nic, uint16_t destination, weft_time now)
 {
 	struct datagram_recovery *recovery = nic->recovery;

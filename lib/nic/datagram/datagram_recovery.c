@@ -69,7 +69,7 @@ void datagram_recovery_report(struct datagram *nic, struct weft_packet *packet, 
 	recovery->reported++;
 }
 
-/* Gives a frame a route of now, which may be longer or shorter. */
+/* Gives a frame a current route, which may be longer or shorter. */
 static void reroute(struct datagram *nic, struct weft_packet *packet)
 {
 	const struct datagram_message message = {

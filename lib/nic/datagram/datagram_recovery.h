@@ -43,7 +43,7 @@ struct datagram_recovery {
 	struct weft_packet *given_up; /* for the driver */
 };
 
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 struct datagram_recovery *datagram_recovery_create(void);
 void datagram_recovery_destroy(struct datagram_recovery *recovery); /* or NULL */
 
@@ -77,5 +77,5 @@ struct weft_packet *datagram_recovery_resend(struct datagram *nic, weft_time now
  * due goes first. */
 weft_time datagram_recovery_due(const struct datagram_recovery *recovery, weft_time now);
 
-/* Checks invariants. NULL, or a description of the violation. */
+/* Checks invariants. Returns NULL, or a description of the violation. */
 const char *datagram_recovery_check(const struct datagram_recovery *recovery);

@@ -31,8 +31,8 @@ enum datagram_arrival {
 	DATAGRAM_REFUSED, /* the caller keeps it */
 };
 
-/* held_max: maximum number of concurrently held frames. kind: the same as the interface's. NULL: no
- * memory. */
+/* held_max: maximum number of concurrently held frames. kind: the same as the interface's. Returns
+ * NULL if out of memory. */
 struct datagram_reorder *datagram_reorder_create(
 	uint32_t held_max, enum pair_numbers_kind kind, uint32_t hosts);
 /* The caller freed held frames. */
@@ -49,9 +49,10 @@ static inline bool datagram_reorder_is_kept(
 enum datagram_arrival datagram_reorder_receive(
 	struct datagram *nic, struct weft_packet *packet, weft_time now);
 
-/* The frame, addressed to this host, was discarded in transit and will never arrive. True: it was
- * the expected one, and the next one is expected now; the frame is the caller's, and
- * datagram_reorder_release() must follow. False: it is held in sequence like a received one. */
+/* The frame, addressed to this host, was discarded in transit and will never arrive. Returns true
+ * if it was the expected one. The next one is then expected, the frame is the caller's, and
+ * datagram_reorder_release() must follow. Returns false if it is held in sequence like a received
+ * one. */
 bool datagram_reorder_lose(struct datagram *nic, struct weft_packet *packet, weft_time now);
 
 /* True if a frame from datagram_reorder_release() is a lost one, removed but not delivered. */
@@ -67,8 +68,8 @@ static inline uint32_t datagram_payload_bytes(const struct weft_packet *packet)
 	       (packet->flags & FRAME_F_LATENCY ? FRAME_LATENCY_BYTES : 0);
 }
 
-/* After a delivery: the next held frame of that source, now also delivered; NULL: none. */
+/* After a delivery: the next held frame of that source, now also delivered, or NULL. */
 struct weft_packet *datagram_reorder_release(struct datagram *nic, uint16_t source, weft_time now);
 
-/* Checks invariants. NULL, or a description of the violation. */
+/* Checks invariants. Returns NULL, or a description of the violation. */
 const char *datagram_reorder_check(const struct datagram *nic);

@@ -41,11 +41,12 @@ static inline void datagram_stream_next_frame(struct datagram *nic)
 		stream->frame.flags |= FRAME_F_TAIL;
 }
 
-/* Chooses the route of a message. False: there is none, which is counted. */
+/* Chooses the route of a message. Returns false if there is none, which is counted. */
 bool datagram_stream_route(
 	struct datagram *nic, uint16_t destination, uint32_t bytes, weft_time now);
 
-/* Starts this message of 1 byte or more now. False: it has no route; it is dropped and counted. */
+/* Starts this message of 1 byte or more now. Returns false if it has no route; it is dropped and
+ * counted. */
 static inline bool datagram_stream_begin(struct datagram *nic, uint16_t destination, uint32_t bytes,
 	weft_time generated_ps, weft_time now)
 {
@@ -60,7 +61,7 @@ static inline bool datagram_stream_begin(struct datagram *nic, uint16_t destinat
 	return true;
 }
 
-/* There is a message: true if its next frame has credits. */
+/* True if the next frame of the message has credits. There must be a message. */
 static inline bool datagram_stream_can_go(const struct datagram_stream *stream)
 {
 	return credit_suffices(stream->tx, stream->frame.blocks);

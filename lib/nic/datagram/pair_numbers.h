@@ -5,8 +5,8 @@
 /* A number for each of the other hosts, initially 0. In a fabric of thousands of hosts the numbers
  * of all pairs are most of the memory that a run touches, so they take only as much as they need
  * (enum pair_numbers_kind). A hash table that would exceed one byte per host is replaced with
- * bytes; one in addition to bytes that would exceed four bytes per host is replaced with four bytes
- * per host.
+ * bytes; a table in addition to bytes that would exceed four bytes per host is replaced with four
+ * bytes per host.
  *
  * One thread. The caller's memory may also have numbers of other objects, which belong to other
  * threads. */
@@ -55,8 +55,8 @@ struct pair_numbers {
 	struct pair_number *entry; /* [1 << bits]; NULL: none yet */
 };
 
-/* hosts: 1 to PAIR_HOSTS_MAX. memory: owned by the caller, not with PAIR_NUMBERS_FEW; NULL: its
- * own. 0 or -ENOMEM. */
+/* hosts: 1 to PAIR_HOSTS_MAX. memory: owned by the caller; NULL, as with PAIR_NUMBERS_FEW:
+ * allocated here. Returns 0 or -ENOMEM. */
 int pair_numbers_init(struct pair_numbers *numbers, enum pair_numbers_kind kind, uint32_t hosts,
 	const struct pair_memory *memory);
 void pair_numbers_fini(struct pair_numbers *numbers);
@@ -86,7 +86,7 @@ static inline const void *pair_numbers_place(const struct pair_numbers *numbers,
 uint32_t pair_numbers_find(const struct pair_numbers *numbers, uint32_t host);
 void pair_numbers_put(struct pair_numbers *numbers, uint32_t host, uint32_t value);
 
-/* The host's byte, if its number is there now and after it becomes 'next'; or NULL. */
+/* The host's byte, if it holds the number now and can also hold 'next'; otherwise NULL. */
 static inline uint8_t *pair_numbers_byte(
 	const struct pair_numbers *numbers, uint32_t host, uint32_t next)
 {
@@ -139,8 +139,8 @@ static inline uint32_t pair_numbers_take(struct pair_numbers *numbers, uint32_t 
 	return value;
 }
 
-/* The frame of that number arrived: the number becomes the next one. False: a later frame arrived
- * first, and nothing changes. */
+/* The frame of that number arrived: the number becomes the next one. Returns false if a later frame
+ * arrived first, and nothing changes. */
 static inline bool pair_numbers_pass(struct pair_numbers *numbers, uint32_t host, uint32_t sequence)
 {
 	if (__builtin_expect((int32_t)(sequence - pair_numbers_get(numbers, host)) < 0, 0))

@@ -11,8 +11,8 @@
  * computed on the same tree (route_merge.h), the one with the fewest ITBs first; 'sets' records to
  * which of them a route belongs.
  *
- * Everything is an integer; coefficients are in thousandths. No call takes longer than a look at
- * all routes of one destination, at most ROUTE_CHOICE_ROUTES_MAX. One thread. */
+ * Everything is an integer; coefficients are in thousandths. No call does more than examine all
+ * routes of one destination, at most ROUTE_CHOICE_ROUTES_MAX. One thread. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,9 +37,9 @@ struct route_choice_message {
 
 struct route_choice_ops {
 	const char *name;
-	const char *summary; /* the route that it takes, for the page */
+	const char *summary; /* the route that it takes, for the documentation */
 	unsigned sets;       /* route sets that it chooses between; 0: it ignores them */
-	bool fixed;          /* always the same route of a pair: messages stay in order */
+	bool fixed;          /* always the same route for a pair, so messages stay in order */
 	bool learns;         /* needs the reports of route_choice_sent() */
 	/* The index of a route, below message->count. */
 	unsigned (*choose)(struct route_choice *choice, const struct route_choice_message *message);
@@ -78,12 +78,13 @@ struct route_choice {
  * short, half of them in the first set. */
 struct route_choice_options route_choice_options_default(void);
 
-/* ops: NULL stands for "first". 0 or -ENOMEM; random numbers depend on the seed and this host. */
+/* ops: NULL stands for "first". Returns 0 or -ENOMEM; random numbers depend on the seed and this
+ * host. */
 int route_choice_init(struct route_choice *choice, const struct route_choice_ops *ops,
 	const struct route_choice_options *options, uint64_t seed, uint16_t host, uint32_t hosts);
 void route_choice_fini(struct route_choice *choice);
 
-/* The routes to the destination changed: everything learnt about them is forgotten. */
+/* The routes to the destination changed: forgets everything learnt about them. */
 void route_choice_forget(struct route_choice *choice, uint16_t destination);
 
 /* The index of the route for this message, below 'count', which is not 0. */
@@ -107,7 +108,7 @@ static inline bool route_choice_learns(const struct route_choice *choice)
 	return choice->coefficient != NULL;
 }
 
-/* The last coefficient of route 'index', minus what was forgotten since. */
+/* The last coefficient of route 'index', minus what has faded since. */
 static inline uint32_t *route_choice_coefficient(
 	const struct route_choice *choice, uint16_t destination, unsigned index)
 {
@@ -129,7 +130,7 @@ static inline uint8_t route_choice_sets(
  * 'count' if they have none. */
 unsigned route_choice_min(const struct route_choice *choice,
 	const struct route_choice_message *message, unsigned sets);
-/* Figure 36: notes the coefficient, and the other routes to the destination forget. */
+/* Figure 36: records the coefficient; the estimates of the other routes to the destination fade. */
 void route_choice_note(struct route_choice *choice, uint16_t destination, unsigned count,
 	unsigned index, uint32_t coefficient);
 
@@ -152,7 +153,7 @@ ROUTE_CHOICES(X)
 /* The list of selectors. */
 extern const struct name_table route_choices;
 
-/* NULL if no selector has this name. */
+/* Returns NULL if no selector has this name. */
 static inline const struct route_choice_ops *route_choice_find(const char *name)
 {
 	return name_table_find(&route_choices, name);

@@ -172,7 +172,7 @@ static int dmodk_tables(const struct route_graph *graph, const struct route_opti
  * in some digit, so their routes differ at some switch, and the first few diverge as early as
  * possible. */
 
-/* False: the number is too large for the pair, or the destination is unreachable. */
+/* Returns false if the number is too large for the pair, or the destination is unreachable. */
 static bool walk(const struct fat_tree *tree, uint32_t at, uint32_t host, uint32_t number,
 	struct route_path *path)
 {

@@ -14,9 +14,9 @@
  * shorter than the ring, so it crosses the dateline, the link between its last position and
  * position 0, at most once: no channel of class 1 is followed by the dateline's.
  *
- * Failures. If the shorter way is broken the message goes the other way around the same ring. The
- * proof still holds: that way too is shorter than the ring and crosses the dateline at most once.
- * If it is broken as well, the pair has no route.
+ * Failures. If the shorter direction is broken, the message goes around the same ring in the other
+ * direction. The proof still holds: that path too is shorter than the ring and crosses the dateline
+ * at most once. If it is broken as well, the pair has no route.
  *
  * Ties in rings of even size are broken as in dimension_order.h; in a ring of 4n switches every
  * link carries equally many paths. Tables do not know the source host and treat it as the first of

@@ -31,7 +31,7 @@ struct route {
 	uint64_t steps;
 };
 
-/* Builds a route through 'middle'. False if there is none that fits into a frame. */
+/* Builds a route through 'middle'. Returns false if there is none that fits into a frame. */
 static bool join(const struct dimension_order *order, uint32_t from, uint32_t middle, uint32_t to,
 	unsigned parity, struct route *route)
 {
@@ -94,7 +94,7 @@ static int add_valiant(const struct route_maker *maker, void *scratch, struct ro
 			continue;
 		result = add(maker, set, source, destination, &found[count++], error);
 	}
-	/* The paths through the drawn switches may be broken or too long. */
+	/* The paths through the randomly chosen switches may be broken or too long. */
 	if (count == 0 && result == 0 && join(order, from, to, to, parity, &found[0]))
 		result = add(maker, set, source, destination, &found[0], error);
 	return result;

@@ -63,7 +63,7 @@ static void find_direct(struct fly *fly)
 			fly->direct[arc->to] = true;
 }
 
-/* The number of links to the destination if the arc is taken; 0: the arc's far end is outside the
+/* The number of links to the destination if the arc is taken; 0 if the arc's far end is outside the
  * destination's group or has no local link to the destination. */
 static unsigned links_after(const struct fly *fly, const struct route_arc *arc)
 {

@@ -11,8 +11,8 @@
  * layers of VCs. The two searches cite their papers.
  *
  *     dfsssp   a tree of paths per host; paths move to other layers where there is a cycle. Then
- *              the fullest layers are split until each VC has one, as in OpenSM
- *     lash     a path per pair of switches, in the same layer for both directions
+ * the fullest layers are split until each VC has one, as in OpenSM lash     a path per pair of
+ * switches, in the same layer for both directions
  *
  * No deadlock. The dependencies within a layer have no cycle, and none leads from one layer to
  * another. With one layer no VC class is needed. */

@@ -40,8 +40,8 @@ struct pairs {
 	struct fat_tree tree;
 };
 
-/* Puts absorbing hosts in place of each 'next step'. False: an IN has no hosts, or the path does
- * not fit into a frame. */
+/* Puts absorbing hosts in place of each 'next step'. Returns false if an IN has no hosts, or the
+ * path does not fit into a frame. */
 static bool absorb_between_steps(const struct route_graph *graph, struct multi_step_path *found)
 {
 	struct route_path *path = &found->path;
@@ -123,7 +123,8 @@ static unsigned elements_in_grid(const struct route_maker *maker, uint32_t from,
 	return dimension_order_links(&((const struct pairs *)maker)->order, from, to) + 2;
 }
 
-/* Sets the VC rule; none is needed without rings and with hosts between steps. 0 or -ENOMEM. */
+/* Sets the VC rule; none is needed without rings and with hosts between steps. Returns 0 or
+ * -ENOMEM. */
 static int use_rule(const struct pairs *pairs, struct route_set *set)
 {
 	const struct route_options *options = pairs->maker.options;
@@ -180,8 +181,8 @@ static unsigned port_after(port_set set, unsigned port, uint32_t shift)
 	return port;
 }
 
-/* Finds route number 'shift'; its second step begins where it turns down. False: the destination
- * cannot be reached. */
+/* Finds route number 'shift'; its second step begins where it turns down. Returns false if the
+ * destination cannot be reached. */
 static bool climb(const struct fat_tree *tree, uint32_t at, uint32_t host, uint32_t shift,
 	struct multi_step_path *found)
 {
@@ -265,7 +266,7 @@ static int make_tree(struct pairs *pairs, struct error *error)
 
 	if (result < 0)
 		return result;
-	/* Less one, because a route may contain a 'next step'. */
+	/* One less, because a route may contain a 'next step'. */
 	maker->complete =
 		maker->options->on_demand && fat_tree_measure(&pairs->tree, ROUTE_LINKS_USUAL - 1);
 	maker->add = add_in_tree;

@@ -113,7 +113,8 @@ static unsigned take(const struct fill *fill, const struct legal_search *search,
 	return paths;
 }
 
-/* Draws paths between two switches, for them or for a pair of their hosts; 0 if none fits. */
+/* Draws paths between two switches, for them or for a pair of their hosts. Returns 0 if none
+ * fits. */
 static unsigned paths_of(const struct fill *fill, struct searches *searches, uint32_t at,
 	uint32_t source, uint32_t destination, struct route_path *path)
 {

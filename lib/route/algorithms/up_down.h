@@ -18,15 +18,15 @@ struct up_down_labels {
 int up_down_labels_make(const struct route_graph *graph, uint32_t root,
 	struct up_down_labels *labels, struct error *error);
 void up_down_labels_free(struct up_down_labels *labels);
-/* For code that makes labels: allocates them, with no level (UINT32_MAX) for any switch. False: no
- * memory; call up_down_labels_free() in any case. */
+/* For code that creates labels: allocates them, with no level (UINT32_MAX) for any switch. Returns
+ * false if out of memory; call up_down_labels_free() in any case. */
 bool up_down_labels_init(const struct route_graph *graph, struct up_down_labels *labels);
 
 /* Only the labels, for route_algorithm.label. */
 int up_down_label(const struct route_graph *graph, uint32_t root, bool *up, struct error *error);
 
 /* Destination tables by the two rules of up_down_tables.c, for any labels whose up arcs lead to
- * earlier switches of 'order' and finally to the first of the component. -ENOMEM. */
+ * earlier switches of 'order' and finally to the first of the component. May return -ENOMEM. */
 int up_down_tables_of_labels(const struct route_graph *graph, const struct up_down_labels *labels,
 	struct route_table *table, struct error *error);
 int up_down_tables(const struct route_graph *graph, const struct route_options *options,
@@ -35,7 +35,8 @@ int up_down_tables(const struct route_graph *graph, const struct route_options *
 /* Labels of the depth-first tree (Sancho, Robles, Duato, CANPC 2000, cited as [San00] in the
  * thesis' section 1.2.2) rooted at 'root'; in a disconnected topology, each component without the
  * root is rooted at its first switch. 'order' is the order in which switches enter the tree,
- * 'level' their place in it. -ENOMEM. On success the caller frees (up_down_labels_free). */
+ * 'level' their place in it. May return -ENOMEM. On success the caller frees
+ * (up_down_labels_free). */
 int depth_first_labels_make(const struct route_graph *graph, uint32_t root,
 	struct up_down_labels *labels, struct error *error);
 

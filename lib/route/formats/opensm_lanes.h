@@ -18,8 +18,8 @@ struct opensm_lanes_input {
 
 /* The routes that follow the tables, which must have been read with the same nodes: smpquery's
  * output has only LIDs. Pairs that the tables do not connect have none. Unknown nodes are left out
- * with a note or, if strict, are an error. NULL with errno EINVAL (also if a path changes its lane
- * or takes one above 7), ERANGE or ENOMEM. The caller owns the set. */
+ * with a note or, if strict, are an error. Returns NULL with errno EINVAL (also if a path changes
+ * its lane or takes one above 7), ERANGE or ENOMEM. The caller owns the set. */
 struct route_set *opensm_lanes_read(struct opensm_nodes *nodes, const struct route_table *table,
 	const struct opensm_lanes_input *input, struct topology_import *import,
 	struct error *error);

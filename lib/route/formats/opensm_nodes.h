@@ -25,7 +25,8 @@ struct opensm_nodes {
 	struct arrays arrays;
 };
 
-/* 'addresses' (ib_addresses_sort()) may be NULL, and must outlive the nodes. 0 or -ENOMEM. */
+/* 'addresses' (ib_addresses_sort()) may be NULL, and must outlive the nodes. Returns 0 or
+ * -ENOMEM. */
 int opensm_nodes_init(struct opensm_nodes *nodes, const struct topology *topology,
 	const struct ib_addresses *addresses);
 void opensm_nodes_fini(struct opensm_nodes *nodes);
@@ -37,7 +38,8 @@ int opensm_nodes_find(struct opensm_nodes *nodes, struct listing_reader *reader,
 /* The number of each port of a switch in the topology, counted from 1; 0: it has no cable. */
 void opensm_nodes_ports(
 	const struct opensm_nodes *nodes, uint32_t at, uint8_t port_at[OPENSM_PORTS]);
-/* Notes how many were unknown since the last call, or refuses them if strict. 0 or -EINVAL. */
+/* Notes how many were unknown since the last call, or refuses them if strict. Returns 0 or
+ * -EINVAL. */
 int opensm_nodes_check(struct opensm_nodes *nodes, const char *origin,
 	struct topology_import *import, struct error *error);
 

@@ -9,7 +9,7 @@
 struct tables {
 	struct opensm_nodes *nodes;
 	struct route_table *table;
-	bool *seen;             /* by switch: it has a block already */
+	bool *seen;             /* by switch: already has a block */
 	int32_t current;        /* switch of the block; OPENSM_UNKNOWN */
 	bool in_block, by_guid; /* by_guid: blocks and entries have no names */
 	uint32_t blocks;

@@ -19,7 +19,7 @@ struct opensm_tables_input {
 };
 
 /* Nodes that are missing from the topology are left out with a note or, with import->strict, are an
- * error. NULL with errno EINVAL, ERANGE or ENOMEM. The caller owns the table. */
+ * error. Returns NULL with errno EINVAL, ERANGE or ENOMEM. The caller owns the table. */
 struct route_table *opensm_tables_read(struct opensm_nodes *nodes,
 	const struct opensm_tables_input *input, struct topology_import *import,
 	struct error *error);

@@ -29,12 +29,12 @@
 #define ROUTE_BINARY_MAGIC  "WEFTRT1\n"
 #define ROUTE_BINARY_HEADER 216
 
-/* Writes the file's set or table, whichever it has. -EIO, -ENOMEM. */
+/* Writes the file's set or table, whichever it has. Returns 0, -EIO or -ENOMEM. */
 int route_binary_write(const struct topology *topology, const struct route_file *file, FILE *out,
 	struct error *error);
 
-/* Reads the part after the magic. "ORIGIN: byte N: what is wrong, what was expected"; -EINVAL,
- * -ENOMEM, -EIO. */
+/* Reads the part after the magic. Returns 0, -ENOMEM, -EIO, or -EINVAL with the error "ORIGIN: byte
+ * N: what is wrong, what was expected". */
 int route_binary_read(const struct topology *topology, FILE *in, const char *origin,
 	struct route_file *file, struct error *error);
 

@@ -291,8 +291,8 @@ static bool is_linked(const struct reader *reader, uint32_t at, unsigned port)
 	return port < TOPOLOGY_PORTS_MAX && reader->linked[(size_t)at * TOPOLOGY_PORTS_MAX + port];
 }
 
-/* Follows an element of a route from 'at', a prefix with the next one. Returns the error, or
- * NULL. */
+/* Follows an element of a route from 'at'; a prefix is taken together with the next element.
+ * Returns the error, or NULL. */
 static const char *step(
 	const struct reader *reader, const uint8_t *route, unsigned *i, struct topology_port *at)
 {

@@ -8,10 +8,10 @@
  *     # weft routes/1 topology=NAME algorithm=ud seed=7 root=s0 routes=56
  *     h0 h5 s0:9 s4:2 s6:1 !h12 s6:3 s1:0
  *
- * "s0:9" leaves switch s0 by port 9; at "!h12" host h12 absorbs and re-injects the message; "^s4:2"
- * begins a step. Empty lines and other lines that begin with '#' are ignored. If routes have VC
- * classes, the header also has 'vcs=2', with steps 'steps=links' or 'steps=equal' as well, and each
- * port of a ring (vc_rule.h) has a line
+ * "s0:9" leaves switch s0 through port 9; at "!h12" host h12 absorbs and re-injects the message;
+ * "^s4:2" begins a step. Empty lines and other lines that begin with '#' are ignored. If routes
+ * have VC classes, the header also has 'vcs=2', with steps 'steps=links' or 'steps=equal' as well,
+ * and each port of a ring (vc_rule.h) has a line
  *
  *     # vc s0:1 ring=0 dateline
  *

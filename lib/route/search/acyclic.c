@@ -90,7 +90,7 @@ static void meet(struct acyclic *acyclic, struct places *found, uint32_t arc)
 	found->place[found->count++] = acyclic->place[arc];
 }
 
-/* Meets the arcs of a word that precede 'before'; false if the word contains 'before'. */
+/* Visits the arcs of a word that precede 'before'. Returns false if the word contains 'before'. */
 static bool look_at(struct acyclic *acyclic, uint64_t left, uint32_t first, uint32_t before)
 {
 	for (; left != 0; left &= left - 1) {
@@ -104,8 +104,8 @@ static bool look_at(struct acyclic *acyclic, uint64_t left, uint32_t first, uint
 	return true;
 }
 
-/* Finds everything that depends on 'after', including itself, up to the place of 'before'. False if
- * 'before' is part of it. */
+/* Finds everything that depends on 'after', including itself, up to the place of 'before'. Returns
+ * false if 'before' is part of it. */
 static bool look_ahead(struct acyclic *acyclic, uint32_t before, uint32_t after)
 {
 	const struct route_graph *graph = acyclic->graph;

@@ -22,15 +22,16 @@
 
 struct acyclic;
 
-/* Starts without dependencies. The graph outlives it. NULL with errno ENOMEM. */
+/* Starts without dependencies. The graph outlives it. Returns NULL with errno ENOMEM if out of
+ * memory. */
 struct acyclic *acyclic_create(const struct route_graph *graph);
 void acyclic_destroy(struct acyclic *acyclic);
 
-/* Accepts the dependency 'before' -> 'after' and returns true, or returns false because it would
- * close a cycle with accepted ones. 'after' leaves the switch where 'before' ends. */
+/* Accepts the dependency 'before' -> 'after' and returns true, or returns false if it would close a
+ * cycle with accepted ones. 'after' leaves the switch where 'before' ends. */
 bool acyclic_add(struct acyclic *acyclic, uint32_t before, uint32_t after);
 
-/* The answer that acyclic_add() would give; accepts nothing. */
+/* Returns what acyclic_add() would return, without accepting anything. */
 bool acyclic_allows(struct acyclic *acyclic, uint32_t before, uint32_t after);
 
 /* True if the current order has 'before' first. Any number of such dependencies can be accepted

@@ -6,7 +6,7 @@
 
 #include "balance_lane.h"
 
-/* Deleting more paths, or more copies of them, would take seconds. */
+/* Limits: deleting more paths, or more copies of them, would take seconds. */
 #define EXACT_PATHS  (1u << 16)
 #define EXACT_COPIES (1u << 20)
 #define UNIT_MIXED   840 /* most costs divide it */

@@ -16,7 +16,7 @@
 #include "itb_routes.h"
 
 #define PASSES 6
-/* Routes of a pair are put down in at most this number of equal parts. */
+/* The routes of a pair are placed in at most this number of equal parts. */
 #define PARTS 16
 
 struct descent {

@@ -55,18 +55,19 @@ struct balance_lane {
 	uint32_t ready_routes;
 };
 
-/* Makes room for 'room' routes. -ENOMEM; call balance_lane_fini() in any case. */
+/* Makes room for 'room' routes. May return -ENOMEM; call balance_lane_fini() in any case. */
 int balance_lane_init(struct balance_lane *lane, unsigned links, uint32_t room);
 void balance_lane_fini(struct balance_lane *lane);
 
 /* Adds a route; path numbers must increase. */
 void balance_lane_add(struct balance_lane *lane, uint32_t path, const uint32_t *arc);
 
-/* Call this after the last route. 'count' is per arc, at most BALANCE_COUNT_MAX each. -ENOMEM. */
+/* Call this after the last route. 'count' is per arc, at most BALANCE_COUNT_MAX each. May return
+ * -ENOMEM. */
 int balance_lane_start(struct balance_lane *lane, const uint32_t *count);
 
-/* One step towards the best route: true if 'top' is now its bucket and balance_lane_best() returns
- * it; false if 'top' has decreased and the call must be repeated. */
+/* One step towards the best route. Returns true if 'top' is now its bucket and balance_lane_best()
+ * returns it, or false if 'top' has decreased and the call must be repeated. */
 bool balance_lane_settle(struct balance_lane *lane, const uint32_t *count);
 
 /* The path of the best route after balance_lane_settle() returned true. */

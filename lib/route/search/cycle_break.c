@@ -81,8 +81,8 @@ bool cycle_break_allow(struct cycle_break *breaker, uint32_t before, uint32_t af
 	return acyclic_add(breaker->acyclic, before, after);
 }
 
-/* The turns at switches without hosts come first: if one of them is refused, the others need not be
- * accepted. */
+/* The turns at switches without hosts are accepted first: if one of them is refused, the others
+ * need not be accepted. */
 bool cycle_break_path(struct cycle_break *breaker, struct route_path *path)
 {
 	const struct route_graph *graph = breaker->graph;

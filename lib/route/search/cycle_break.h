@@ -24,20 +24,21 @@
 
 struct cycle_break;
 
-/* 'seed' draws the ranks. The graph outlives it. NULL with errno ENOMEM. */
+/* 'seed' draws the ranks. The graph outlives it. Returns NULL with errno ENOMEM if out of
+ * memory. */
 struct cycle_break *cycle_break_create(const struct route_graph *graph, uint64_t seed);
 void cycle_break_destroy(struct cycle_break *breaker);
 
-/* Accepts a dependency in advance; false if it would close a cycle. */
+/* Accepts a dependency in advance; returns false if it would close a cycle. */
 bool cycle_break_allow(struct cycle_break *breaker, uint32_t before, uint32_t after);
 
-/* Sets the ITBs of the path (arcs and links are set) and returns true. False if the path would need
- * one at a switch without hosts, or more than fit into a frame; some of its dependencies may then
- * have been accepted. */
+/* Sets the ITBs of the path (arcs and links are set) and returns true. Returns false if the path
+ * would need one at a switch without hosts, or more than fit into a frame; some of its dependencies
+ * may then have been accepted. */
 bool cycle_break_path(struct cycle_break *breaker, struct route_path *path);
 
 /* Finds and accepts a path between different switches, with the fewest links for which it fits into
- * a frame. Slow: for pairs whose other paths are all refused. -ENOENT if none fits. */
+ * a frame. Slow: for pairs whose other paths are all refused. Returns -ENOENT if none fits. */
 int cycle_break_find(
 	struct cycle_break *breaker, uint32_t from, uint32_t to, struct route_path *path);
 

@@ -3,8 +3,8 @@
 #pragma once
 
 /* The dimension-order path between two switches of a grid: the whole distance in dimension 0, then
- * in dimension 1, and so on, in each ring the shorter way around, or the other way if the shorter
- * one is broken. dor.c has the proof that such paths cannot deadlock; msp.c joins several of them.
+ * in dimension 1, and so on, in each ring in the shorter direction, or in the other one if that is
+ * broken. dor.c has the proof that such paths cannot deadlock; msp.c joins several of them.
  *
  * In rings of even size both paths to the opposite switch are equally long. A parity chooses: the
  * parity of the pair, of the position in the ring where its path starts, and of a bit for each
@@ -26,7 +26,7 @@ struct dimension_order {
 	uint8_t *rank;   /* by host: the last bit of its position among the hosts of its switch */
 };
 
-/* -EINVAL with 'error' if the graph is not a grid (route_grid_make()); -ENOMEM. */
+/* Returns 0, -ENOMEM, or -EINVAL with error set if the graph is not a grid (route_grid_make()). */
 int dimension_order_make(struct dimension_order *order, const struct route_graph *graph,
 	const struct route_options *options, struct error *error);
 void dimension_order_free(struct dimension_order *order);
@@ -45,8 +45,8 @@ static inline uint32_t dimension_order_row(const struct dimension_order *order, 
 	return 2 * order->grid.graph->host_switch[host] + order->rank[host];
 }
 
-/* Fills 'path', whose length may exceed ROUTE_LINKS_MAX; the arcs beyond are not stored. False if
- * both directions of a ring are broken. */
+/* Fills 'path', whose length may exceed ROUTE_LINKS_MAX; the arcs beyond are not stored. Returns
+ * false if both directions of a ring are broken. */
 bool dimension_order_find(const struct dimension_order *order, uint32_t at, uint32_t to,
 	unsigned parity, struct route_path *path);
 
@@ -60,6 +60,6 @@ bool dimension_order_has_rings(const struct dimension_order *order);
 
 /* Creates a rule with every port between switches in the ring of its dimension, or with 'rows' also
  * in dimensions without rings. The forward links from the last position of a ring to position 0,
- * and their opposites, are the datelines. NULL with errno ENOMEM. */
+ * and their opposites, are the datelines. Returns NULL with errno ENOMEM if out of memory. */
 struct vc_rule *dimension_order_rule(
 	const struct dimension_order *order, uint8_t classes, bool rows);

@@ -3,9 +3,9 @@
 #pragma once
 
 /* The groups of a Dragonfly, recognised by its ports (lib/topo/generators/dragonfly.c): links
- * between ports below a number are local, the others are global. Switches
- * connected by local links form a group. This works alike for generated, loaded and degraded
- * networks. A fully connected network is one group.
+ * between ports below a number are local, the others are global. Switches connected by local links
+ * form a group. This works the same for generated, loaded and degraded networks. A fully connected
+ * network is one group.
  *
  * Constant after creation; any thread may read it. */
 
@@ -23,7 +23,8 @@ struct dragonfly_groups {
 	struct arrays arrays;
 };
 
-/* Every network has groups; without local links each switch is one. 0 or -ENOMEM with 'error'. */
+/* Every network has groups; without local links each switch is one. Returns 0 or -ENOMEM with error
+ * set. */
 int dragonfly_groups_make(
 	struct dragonfly_groups *groups, const struct route_graph *graph, struct error *error);
 void dragonfly_groups_free(struct dragonfly_groups *groups);

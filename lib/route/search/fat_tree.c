@@ -128,7 +128,7 @@ static void descend(struct fat_tree *tree, uint32_t at)
 				graph->arc[arc].port);
 }
 
-/* The rows above are complete; this row has only its descending paths so far. */
+/* The rows above are complete; this row so far has only its descending paths. */
 static void climb(struct fat_tree *tree, uint32_t at, port_set *ups)
 {
 	const struct route_graph *graph = tree->graph;
@@ -229,7 +229,8 @@ err:
 }
 
 /* Measures the paths of a switch that start upwards, or those that start downwards; the neighbours
- * in that direction are complete. False: lengths differ, or exceed 'max'. */
+ * in that direction have already been measured. Returns false if lengths differ, or exceed
+ * 'max'. */
 static bool measure_row(struct fat_tree *tree, uint32_t at, bool climbing, unsigned max)
 {
 	const struct route_graph *graph = tree->graph;

@@ -54,12 +54,13 @@ struct fat_tree {
 	uint32_t divisor[FAT_TREE_STAGES];
 };
 
-/* -EINVAL with 'error' if a switch has no stage, or a link joins switches of one stage; -ENOMEM. */
+/* Returns -EINVAL with error set if a switch has no stage, or a link joins switches of one stage;
+ * -ENOMEM. */
 int fat_tree_make(struct fat_tree *tree, const struct route_graph *graph, struct error *error);
 void fat_tree_free(struct fat_tree *tree);
 
-/* Fills 'links'. False: a switch with hosts cannot reach another, a path has more than 'max' links
- * or a length that depends on its ports, or memory ran out. */
+/* Fills 'links'. Returns false if a switch with hosts cannot reach another, a path has more than
+ * 'max' links or a length that depends on its ports, or memory ran out. */
 bool fat_tree_measure(struct fat_tree *tree, unsigned max);
 
 static inline unsigned fat_tree_stage(const struct fat_tree *tree, uint32_t at)

@@ -27,7 +27,8 @@ struct copy {
 		arc; /* the current switch; how the packet arrived, ROUTE_GRAPH_NONE: from a host */
 };
 
-/* Leads into the switch's host with the smallest load and out again. False: there is no host. */
+/* Leads into the switch's host with the smallest load and out again. Returns false if there is no
+ * host. */
 static bool absorb(struct bridge *bridge, struct copy *copy)
 {
 	const struct route_graph *graph = bridge->graph;
@@ -47,7 +48,8 @@ static bool absorb(struct bridge *bridge, struct copy *copy)
 	return true;
 }
 
-/* Adds the next link between switches. False: an ITB is needed, and the switch has no host. */
+/* Adds the next link between switches. Returns false if an ITB is needed, and the switch has no
+ * host. */
 static bool follow(struct bridge *bridge, struct copy *copy, uint8_t element)
 {
 	uint32_t next = route_graph_arc_of_port(bridge->graph, copy->at, element & ROUTE_PORT_MASK);

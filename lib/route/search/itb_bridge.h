@@ -19,9 +19,9 @@
 #include "route/route_set.h"
 #include "topo/topology.h"
 
-/* If 'former' is NULL, only places the ITBs that 'next' has. 0 with '*made', and in '*added' the
- * number of routes that got ITBs; -EBUSY and error: a switch without hosts would have to absorb, a
- * route would be too long, or routes have VC classes or parts; -ENOMEM. */
+/* If 'former' is NULL, only places the ITBs that 'next' has. Returns 0 with '*made', and in
+ * '*added' the number of routes that got ITBs; -EBUSY with error set: a switch without hosts would
+ * have to absorb, a route would be too long, or routes have VC classes or parts; -ENOMEM. */
 int itb_bridge_make(const struct topology *topology, const struct route_set *former,
 	const struct route_set *next, struct route_set **made, uint64_t *added,
 	struct error *error);

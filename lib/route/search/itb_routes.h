@@ -16,7 +16,8 @@
 #include "route/route_path.h"
 
 struct itb_rule {
-	/* Sets the ITBs of a path; false if it is unusable. The answer must not change later. */
+	/* Sets the ITBs of a path; returns false if it is unusable. The answer must not change
+	 * later. */
 	bool (*place)(void *context, struct route_path *path);
 	/* Finds a path with its ITBs for a pair of switches (by number) whose paths are all
 	 * unusable. -ENOENT: none fits into a frame; -ENOMEM. */
@@ -58,8 +59,8 @@ struct balance {
 int balance_make(const struct minimal_paths *paths, enum route_granularity granularity,
 	struct balance *balance, struct error *error);
 void balance_free(struct balance *balance);
-/* balance_descent.c: fills zeroed arrays of 'balance', for networks with many candidates. -ENOMEM.
- */
+/* balance_descent.c: fills zeroed arrays of 'balance', for networks with many candidates. May
+ * return -ENOMEM. */
 int balance_descend(const struct minimal_paths *paths, enum route_granularity granularity,
 	struct balance *balance, struct error *error);
 

@@ -65,7 +65,7 @@ void legal_detour_avoid(struct legal_detour *detour, uint32_t arc)
 	detour->avoided[arc] = detour->avoided[detour->graph->arc[arc].back] = detour->round;
 }
 
-/* Steps over one arc, if that is legal, with an ITB where needed. All steps are one link long, so a
+/* Takes one arc, if that is legal, with an ITB where needed. All steps are one link long, so a
  * state can only improve in its ITBs, and only before it is expanded. */
 static inline void try_arc(
 	struct legal_detour *detour, uint32_t state, struct step here, bool absorbs, uint32_t arc)
@@ -88,7 +88,7 @@ static inline void try_arc(
 	*known = (struct step){detour->search, state, arc, links, itbs};
 }
 
-/* The better of the two states at the destination, once all of its length are known. */
+/* The better of the two states at the destination, once all states of this length are known. */
 static uint32_t arrival(const struct legal_detour *detour, uint32_t destination)
 {
 	const struct step *step = &detour->step[STATE(destination, 0)];
@@ -117,8 +117,8 @@ static void expand(struct legal_detour *detour, uint32_t state, uint32_t turn)
 		try_arc(detour, state, here, absorbs, arc);
 }
 
-/* Traces the path from its end to its start. False: it is too long for a frame or takes a link
- * twice, which can happen if a switch without hosts is passed twice. */
+/* Traces the path from its end to its start. Returns false if it is too long for a frame or takes a
+ * link twice, which can happen if a switch without hosts is passed twice. */
 static bool trace(struct legal_detour *detour, uint32_t state, struct route_path *path)
 {
 	const struct route_arc *arcs = detour->graph->arc;

@@ -37,7 +37,7 @@ int legal_routes_pairs(route_label_fn label, const struct route_graph *graph,
 
 struct legal_detour;
 
-/* 'up' has a label for each arc. NULL with errno ENOMEM. */
+/* 'up' has a label for each arc. Returns NULL with errno ENOMEM if out of memory. */
 struct legal_detour *legal_detour_create(const struct route_graph *graph, const bool *up);
 void legal_detour_destroy(struct legal_detour *detour);
 
@@ -46,6 +46,7 @@ void legal_detour_reset(struct legal_detour *detour);
 /* Forbids the link of this arc in both directions. */
 void legal_detour_avoid(struct legal_detour *detour, uint32_t arc);
 
-/* 'turn' selects the first arc at each switch. False: no path, or it does not fit into a frame. */
+/* 'turn' selects the first arc at each switch. Returns false if there is no path, or it does not
+ * fit into a frame. */
 bool legal_detour_find(struct legal_detour *detour, uint32_t source, uint32_t destination,
 	uint32_t turn, struct route_path *path);

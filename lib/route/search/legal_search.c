@@ -100,7 +100,7 @@ static bool may_follow_down(const struct legal_search *search, uint32_t at, bool
 	return !up || (search->absorb && route_graph_hosts_at(search->graph, at) > 0);
 }
 
-/* State 'before' reaches what 'after' reaches with one more link. */
+/* State 'before' reaches everything that 'after' reaches, with one more link. */
 static void meet(struct legal_search *search, uint32_t before, uint32_t after, uint32_t *tail)
 {
 	if (search->links[before] == NO_WAY) {
@@ -137,7 +137,7 @@ static uint32_t state_after(const struct legal_search *search, uint32_t arc)
 	return STATE(search->graph->arc[arc].to, search->up[arc] ? 0u : 1u);
 }
 
-/* The arc, which leaves the switch of the state, starts a shortest remaining path. */
+/* True if the arc, which leaves the switch of the state, starts a shortest remaining path. */
 static bool is_step(const struct legal_search *search, uint32_t state, uint32_t arc)
 {
 	return (state % 2 == 0 || may_follow_down(search, state / 2, search->up[arc])) &&
@@ -189,7 +189,8 @@ unsigned legal_search_links(const struct legal_search *search, uint32_t source)
 	return search->links[STATE(source, 0)];
 }
 
-/* The step of route '*rank', which becomes the route's rank among those from there on. */
+/* The next step of route '*rank'; '*rank' becomes the route's rank among the routes from there
+ * on. */
 static uint32_t choose_step(const struct legal_search *search, uint32_t state, uint64_t *rank)
 {
 	const uint32_t *step;

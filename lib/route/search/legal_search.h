@@ -18,18 +18,19 @@
 
 #include "route/route_graph.h"
 
-/* Counts are limited to this; beyond it ranks no longer cover every route, but still differ. */
+/* Counts are limited to this. Beyond it, ranks no longer cover every route but are still
+ * distinct. */
 #define LEGAL_ROUTES_COUNT_MAX ((uint64_t)1 << 56)
 
 struct legal_search;
 
-/* 'up' has a label for each arc. NULL with errno ENOMEM. */
+/* 'up' has a label for each arc. Returns NULL with errno ENOMEM if out of memory. */
 struct legal_search *legal_search_create(const struct route_graph *graph, const bool *up);
 /* The same with in-transit buffers: an up arc may follow a down arc at a switch that has hosts,
  * because one of them absorbs the message there. */
 struct legal_search *legal_search_create_itb(const struct route_graph *graph, const bool *up);
-/* A copy of the results of the last search, in less memory; any thread may read it. NULL with errno
- * ENOMEM. */
+/* A copy of the results of the last search, in less memory; any thread may read it. Returns NULL
+ * with errno ENOMEM if out of memory. */
 struct legal_search *legal_search_copy(const struct legal_search *search);
 size_t legal_search_copy_bytes(const struct route_graph *graph);
 void legal_search_destroy(struct legal_search *search);

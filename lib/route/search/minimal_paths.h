@@ -17,8 +17,9 @@
 #include "route/route_path.h"
 
 #define MINIMAL_PATHS_MAX ROUTE_ALTERNATIVES_MAX
-/* Networks whose pairs would have more candidates in all have fewer per pair, but at least two: the
- * choice between two balances nearly as well, and the time grows with the candidates. */
+/* If the pairs of a network would have more candidates in total, each pair has fewer, but at least
+ * two: a choice between two balances nearly as well, and the time grows with the number of
+ * candidates. */
 #define MINIMAL_PATHS_ALL (UINT32_C(1) << 21)
 
 /* The paths of one pair; none if it is disconnected, one of 0 links within a switch. */

@@ -8,7 +8,7 @@
 
 #include "base/arrays.h"
 
-/* A path is built again when its turn comes: most candidates are never taken. */
+/* Paths are rebuilt when their turn comes, because most candidates are never taken. */
 struct candidate {
 	uint32_t key; /* the order among equals */
 	uint32_t in[2];
@@ -29,7 +29,7 @@ struct multi_step {
 	struct ball near[2]; /* around the pair's source and destination */
 	uint64_t *used;      /* by arc: the number of the pair for which a path took its link */
 	uint64_t *seen;      /* by switch: the walk that passed it */
-	uint64_t pair, walk; /* numbers of the current ones, from 1 */
+	uint64_t pair, walk; /* numbers of the current pair and walk, from 1 */
 	struct candidate *candidate;
 	size_t candidates, room;
 	struct arrays arrays; /* all but the candidates */
@@ -92,8 +92,8 @@ static void fill_ball(struct multi_step *search, struct ball *ball, uint32_t cen
 		}
 }
 
-/* Appends one step; false if there is no path, it is longer than 'max', or the path gets too long
- * to be stored. */
+/* Appends one step. Returns false if there is no path, it is longer than 'max', or the path gets
+ * too long to be stored. */
 static bool append(const struct multi_step *search, uint32_t from, uint32_t to, unsigned max,
 	struct multi_step_path *built)
 {
@@ -124,8 +124,8 @@ static bool visits_once(struct multi_step *search, const struct route_path *path
 	return true;
 }
 
-/* Builds the path through two switches; one that is an end of the path counts as missing. False if
- * the two are not a candidate. */
+/* Builds the path through two switches; one that is an end of the path counts as missing. Returns
+ * false if the two are not a candidate. */
 static bool build(struct multi_step *search, const uint32_t in[2], struct multi_step_path *built)
 {
 	uint32_t from = search->near[0].centre, to = search->near[1].centre;

@@ -18,7 +18,7 @@ struct survey {
 	const struct route_graph *graph;
 	struct error *error;
 	bool cube;                   /* ports are numbered as in a hypercube */
-	bool whole[ROUTE_GRID_DIMS]; /* by dimension: a complete ring was found */
+	bool whole[ROUTE_GRID_DIMS]; /* by dimension: whether a complete ring was found */
 	uint32_t *queue; /* switches in the order of positioning, component by component */
 	uint32_t *mark;
 	struct arrays arrays;
@@ -81,7 +81,8 @@ static void list_arcs(struct survey *survey)
 }
 
 /* Follows one dimension until the path ends or closes; marks visited switches. Each switch has at
- * most one link forward and one back, so what is not a ring is a row. 0 if it did not close. */
+ * most one link forward and one back, so what is not a ring is a row. Returns Returns 0 if it did
+ * not close. */
 static uint32_t walk_ring(struct survey *survey, unsigned dim, uint32_t start)
 {
 	uint32_t at = start, links = 0;
@@ -137,7 +138,7 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
 }
 
 /* The arc leads to a switch that already has a position: the positions must match, or differ by a
- * whole number of rings. The difference gives the size of rings none of which is complete. */
+ * whole number of rings. The difference gives the size of rings if none of them is complete. */
 static int compare_places(
 	struct survey *survey, uint32_t at, uint32_t arc, unsigned dim, int32_t step)
 {

@@ -29,8 +29,8 @@ struct route_grid {
 	struct arrays arrays;
 };
 
-/* -EINVAL with 'error' naming the first place where the ports are not numbered as in a grid;
- * -ENOMEM. */
+/* Returns 0, -ENOMEM, or -EINVAL with error set, which names the first place where the ports are
+ * not numbered as in a grid. */
 int route_grid_make(struct route_grid *grid, const struct route_graph *graph, struct error *error);
 void route_grid_free(struct route_grid *grid);
 

@@ -25,13 +25,13 @@ enum route_root_choice {
 };
 
 /* Finds the root that a text names: a switch, "best", "centre" or "random"; NULL or "" means the
- * default. -EINVAL with an error that tells what was expected but not where; -ENOMEM. 'algorithm'
- * has labels. */
+ * default. Returns -EINVAL with an error that tells what was expected but not where; -ENOMEM.
+ * 'algorithm' has labels. */
 int route_root_find(const struct topology *topology, const struct route_algorithm *algorithm,
 	const char *text, uint64_t seed, uint32_t *root, struct error *error);
 
-/* 0 with the switch in '*root'; one that reaches fewer switches than others is chosen only by
- * RANDOM. -ENOMEM; -EINVAL if the topology has no switch. 'algorithm' has labels. */
+/* Returns 0 with the switch in '*root'. Only RANDOM may choose one that reaches fewer switches than
+ * others. -ENOMEM; -EINVAL if the topology has no switch. 'algorithm' has labels. */
 int route_root_choose(const struct topology *topology, const struct route_algorithm *algorithm,
 	enum route_root_choice choice, uint64_t seed, uint32_t *root, struct error *error);
 
@@ -42,5 +42,6 @@ int route_root_choose(const struct topology *topology, const struct route_algori
  * pass a switch without hosts that outranks the ones before and after it: it goes down into such a
  * group, within the group down to the first switch and up again, and up when it leaves. */
 
-/* The ranks 0 .. switches - 1 under 'seed'; the caller frees. NULL with errno ENOMEM. */
+/* The ranks 0 .. switches - 1 under 'seed'; the caller frees. Returns NULL with errno ENOMEM if out
+ * of memory. */
 uint32_t *switch_rank_make(const struct route_graph *graph, uint64_t seed);

@@ -37,5 +37,5 @@ static inline uint32_t turns_number(const struct turns *turns, uint32_t in, uint
 	return turns->first[in] + out - graph->first_arc[graph->arc[in].to];
 }
 
-/* False, without effect, if the turn must be kept. */
+/* Returns false, without effect, if the turn must be kept. */
 bool turns_forbid(struct turns *turns, uint32_t turn);

@@ -143,7 +143,7 @@ static void search_from(struct search *search, uint32_t start)
 	}
 }
 
-/* Makes the layer acyclic. True if paths moved to the next one. */
+/* Makes the layer acyclic. Returns true if paths moved to the next one. */
 static bool clean_layer(struct search *search)
 {
 	const struct route_graph *graph = search->graph;
@@ -203,7 +203,8 @@ static bool allows(struct acyclic *acyclic, const struct route_path *path)
 	return true;
 }
 
-/* False if the dependencies close a cycle together; some of them have then been accepted. */
+/* Returns false if the dependencies together close a cycle; some of them have then been
+ * accepted. */
 static bool accept(struct acyclic *acyclic, const struct route_path *path)
 {
 	for (unsigned i = 0; i + 1 < path->links; i++)
@@ -250,7 +251,8 @@ int vc_layers_fill(
 		for (uint32_t b = 0; b < a && result == 0; b++) {
 			uint8_t *there = &layers->layer[(size_t)a * switches + b];
 
-			/* Longer paths than a frame can hold are refused with the routes. */
+			/* Paths that are longer than a frame can hold are refused later, together
+			 * with the routes. */
 			if (!shortest_trees_path(trees, a, b, &path[0]) ||
 				!shortest_trees_path(trees, b, a, &path[1]) ||
 				path[0].links > ROUTE_LINKS_MAX)

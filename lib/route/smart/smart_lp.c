@@ -28,7 +28,7 @@ struct program {
 	const struct route_graph *graph;
 	uint32_t arcs, rows, columns;
 	uint32_t *path;   /* by column */
-	bool prices;      /* wanted: pairs with a single path have rows as well */
+	bool prices;      /* prices are wanted: pairs with a single path also have rows */
 	double link_cost; /* for a pair of hosts on one arc */
 	CoinBigIndex *start;
 	int *index;

@@ -25,7 +25,7 @@ int smart_lp_balance(const struct smart_paths *paths, const struct route_graph *
 
 /* An approximate, much faster solution. The prices still bound the optimum: no division of the
  * traffic has a smaller sum of largest and mean load than the sum over all pairs of their traffic
- * times the price of their cheapest path. -ENOMEM. */
+ * times the price of their cheapest path. May return -ENOMEM. */
 int smart_descent_balance(const struct smart_paths *paths, const struct route_graph *graph,
 	double *flow, struct smart_prices *prices, struct error *error);
 
@@ -35,12 +35,13 @@ int smart_balance(const struct smart_paths *paths, const struct route_graph *gra
 
 /* Adds for each pair the cheapest path over allowed turns if the program could use it (column
  * generation: its arcs are cheaper than the pair's paths); 'added' is their number. Paths that do
- * not fit into a frame are not added. '*bound' becomes the bound of smart_balance(). -ENOMEM. */
+ * not fit into a frame are not added. '*bound' becomes the bound of smart_balance(). May return
+ * -ENOMEM. */
 int smart_detours_add(struct smart_paths *paths, const struct turns *turns,
 	const struct smart_prices *prices, uint32_t *added, double *bound);
 
 /* 'count' gets for each path the number of its pair's routes on it, close to 'flow'; a pair's
- * counts add up to its routes. -ENOMEM. */
+ * counts add up to its routes. May return -ENOMEM. */
 int smart_share(const struct smart_paths *paths, const struct route_graph *graph,
 	const double *flow, uint32_t *count);
 
@@ -48,6 +49,7 @@ int smart_share(const struct smart_paths *paths, const struct route_graph *graph
  * them, the most expensive first; those that close a cycle with more expensive or kept ones are
  * candidates. Forbids the cheapest candidates, at most 'max' (more than 0); '*forbidden' is their
  * number. Without candidates the turns in use close no cycle; then it allows or forbids all others
- * so that the allowed ones together close no cycle and no other one could be added. -ENOMEM. */
+ * so that the allowed ones together close no cycle and no other one could be added. May return
+ * -ENOMEM. */
 int smart_cycles_break(struct turns *turns, const struct smart_paths *paths, const double *flow,
 	uint32_t max, uint32_t *forbidden);

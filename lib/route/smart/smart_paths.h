@@ -24,7 +24,7 @@ struct smart_paths {
 	uint32_t *first_arc;     /* path p has arc[first_arc[p]] .. arc[first_arc[p + 1] - 1] */
 	uint32_t *arc;
 	uint32_t path_room, arc_room;
-	bool large; /* it had more than these when smart_paths_find() ended */
+	bool large; /* it had more paths when smart_paths_find() ended */
 };
 
 /* With more pairs of switches, or paths per path that a pair may have, a linear program takes
@@ -41,5 +41,5 @@ int smart_paths_find(struct smart_paths *paths, const struct turns *turns,
 void smart_paths_fini(struct smart_paths *paths);
 
 /* For callers that fill a set of paths themselves: adds a path of 'links' arcs, which the caller
- * writes. NULL: no memory. */
+ * writes. Returns NULL if out of memory. */
 uint32_t *smart_paths_append(struct smart_paths *paths, uint32_t links);

@@ -8,7 +8,8 @@
 
 #include "smart_lp.h"
 
-/* Each round brings the largest load closer to its optimum, the first rounds most of all. */
+/* Number of rounds. Each brings the largest load closer to its optimum, the first ones most of
+ * all. */
 #define DETOUR_ROUNDS       30
 #define LARGE_DETOUR_ROUNDS 4
 

@@ -33,7 +33,7 @@ int smart_plan_make(struct smart_plan *plan, const struct turns *turns,
 void smart_plan_fini(struct smart_plan *plan);
 
 /* Adds the routes of all pairs of hosts along plan->path. Each pair gets its assigned path, and up
- * to options->alternatives - 1 of the others between the same switches. -ENOMEM. */
+ * to options->alternatives - 1 of the others between the same switches. May return -ENOMEM. */
 int smart_plan_add_routes(const struct smart_plan *plan, const struct route_graph *graph,
 	const struct route_options *options, struct route_set *set, struct error *error);
 

@@ -122,8 +122,9 @@ static void lower(struct components *work, uint32_t node, uint32_t low)
 		work->low[node] = low;
 }
 
-/* Leaves the last node of the path. True if its component is complete and larger than itself; the
- * component then consists of the nodes numbered from its number on that 'stacked' still marks. */
+/* Leaves the last node of the path. Returns true if its component is complete and larger than
+ * itself; the component then consists of the nodes numbered from its number on that 'stacked' still
+ * marks. */
 static bool leave(struct components *work)
 {
 	uint32_t node = work->path[--work->depth];

@@ -36,8 +36,8 @@ struct channel_graph {
 	struct arrays arrays;   /* all of these */
 };
 
-/* Creates a graph without dependencies. The rule (may be NULL) outlives it. NULL with errno
- * ENOMEM. */
+/* Creates a graph without dependencies. The rule (may be NULL) outlives it. Returns NULL with errno
+ * ENOMEM if out of memory. */
 struct channel_graph *channel_graph_create(
 	const struct topology *topology, const struct vc_rule *rule);
 void channel_graph_destroy(struct channel_graph *graph);
@@ -139,5 +139,5 @@ static inline bool channel_graph_inner(const struct channel_graph *graph, uint32
 
 /* Finds a cycle by strongly connected components. 0 with '*cycle' (nodes; the caller frees it; in
  * the order of the dependencies, the last depends on the first) and '*length'; length 0 and NULL if
- * there is none. -ENOMEM. */
+ * there is none. May return -ENOMEM. */
 int channel_graph_find_cycle(const struct channel_graph *graph, uint32_t **cycle, uint32_t *length);

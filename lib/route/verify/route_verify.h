@@ -75,8 +75,9 @@ struct route_report {
 /* Verifies the union of all routes, and of all paths through tables, including alternative ports,
  * from every host to every other: everything that may be in the network at the same time. Pairs
  * count once, routes and link load in total; for tables, the paths of primary ports count as
- * routes. 0 with the report filled (route_report_free), however bad the routes are; -EINVAL if one
- * does not match the topology's size or the VC rules differ; -ENOMEM. */
+ * routes. Returns 0 with the report filled in (route_report_free), however bad the routes are;
+ * -EINVAL if a set or table does not match the topology's size or the VC rules differ; or
+ * -ENOMEM. */
 int route_verify(const struct topology *topology, const struct route_subject *subjects,
 	unsigned count, struct route_report *report, struct error *error);
 /* The same for one set or table. */

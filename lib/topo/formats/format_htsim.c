@@ -119,7 +119,8 @@ static bool is_oversubscribed(const struct tree *tree, unsigned tier)
 	       (uint64_t)value[UP] * tree->value[tier + 1][SPEED] * value[OVER];
 }
 
-/* htsim exits on the same conditions. They ensure that a missing line never yields another tree. */
+/* htsim exits on the same conditions. They ensure that a missing line never yields a different
+ * tree. */
 static int check_shape(struct listing_reader *reader, struct tree *tree)
 {
 	const uint32_t *head = tree->value[0], *middle = tree->value[1], *last = tree->value[2];
@@ -322,7 +323,7 @@ static uint32_t number_of(const struct topology *topology, struct topology_port 
 	return port.kind == DEVICE_SWITCH ? port.device : topology->switches + port.device;
 }
 
-/* Sorted; NULL without memory. */
+/* Sorted; NULL if out of memory. */
 static struct cable *cables_of(const struct topology *topology)
 {
 	struct cable *cable = calloc(topology->links + 1u, sizeof(*cable));

@@ -165,7 +165,7 @@ struct block {
 	enum device_kind kind;
 	struct ib_text name;
 	uint64_t guid;     /* the switch's */
-	struct ib_text id; /* the switch's id: the same in all lines; empty before the first */
+	struct ib_text id; /* the switch's id, the same in all lines; empty before the first */
 };
 
 static int read_block_head(struct listing_reader *reader, struct block *block)
@@ -200,7 +200,7 @@ static int take_lid_port(struct listing_reader *reader, struct listing_node *end
 	return result;
 }
 
-/* A far end counts as a host until a block of its own shows that it is a switch. */
+/* A far end counts as a host until its own block shows that it is a switch. */
 static void agree_on_kinds(
 	struct listing_reader *reader, const struct listing_node *a, struct listing_node *b)
 {

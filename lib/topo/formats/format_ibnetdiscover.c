@@ -4,8 +4,8 @@
 /* A topology as the output of ibnetdiscover (infiniband-diags; described in its man page), which
  * ibsim reads as the fabric to simulate. Switches come first, then hosts as channel adapters.
  * InfiniBand counts ports from 1, Weft from 0: port n becomes port n + 1. Names become node
- * descriptions; GUIDs are made from device numbers with the locally administered bit set; LIDs are
- * 0, for the subnet manager to assign. The format has no delays. */
+ * descriptions; GUIDs are derived from device numbers with the locally administered bit set; LIDs
+ * are 0, for the subnet manager to assign. The format has no delays. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +24,7 @@ static uint64_t guid_of(struct topology_port port)
 					  : HOST_GUID + 2 * (uint64_t)port.device;
 }
 
-/* The GUID of a port's node, which for a host is made from the host's first port. */
+/* The GUID of a port's node, which for a host is derived from the host's first port. */
 static uint64_t node_guid(const struct topology *topology, struct topology_port port)
 {
 	if (port.kind == DEVICE_HOST)

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The steps from a listing to a topology, which share one builder. */
+/* The steps that turn a listing into a topology; they share one builder. */
 
 #include "base/arrays.h"
 #include "ib_listing.h"
@@ -30,8 +30,8 @@ struct ib_builder {
 	uint32_t *by_end; /* 'listed' ports by node and port */
 	uint32_t *peer;   /* by listed port: the node at the far end, or IB_NONE */
 	uint32_t *same;   /* by node: the first with this id */
-	uint32_t *number; /* by node that is a switch: the device, or IB_NONE */
-	uint32_t *part;   /* by node that is a switch: a switch of its connected part */
+	uint32_t *number; /* by node: the device if it is a switch, or IB_NONE */
+	uint32_t *part;   /* by node: for a switch, a switch of its connected part */
 	bool *left_out;   /* nodes */
 	/* Port p of switch n is port_at[n * PORTS + p] of the device, whose ports end at port_at[n
 	 * * PORTS]. */

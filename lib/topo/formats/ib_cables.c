@@ -192,7 +192,7 @@ static bool leads_to(const struct ib_builder *builder, uint32_t port, struct ib_
 		       builder->listing->port_at[port].peer_port == 0);
 }
 
-/* The port of 'node' whose line leads to 'end', or 1. */
+/* The port of 'node' whose line leads to 'end', or port 1. */
 static unsigned port_towards(const struct ib_builder *builder, uint32_t node, struct ib_end end)
 {
 	for (unsigned port = 1; port <= builder->listing->node_at[node].ports; port++) {
@@ -229,7 +229,7 @@ static uint64_t negotiated_rate(
 	return rate < other ? rate : other;
 }
 
-/* 0 if no line has it. */
+/* Returns 0 if no line has it. */
 static uint64_t cable_rate(const struct ib_port *near, const struct ib_port *far, const char **odd)
 {
 	if (near->rate_bps != 0 && far->rate_bps != 0 && near->rate_bps != far->rate_bps) {

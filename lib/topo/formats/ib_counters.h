@@ -21,7 +21,7 @@ struct ib_addresses {
 	uint32_t count, room;
 };
 
-/* NULL if no address has this GUID or, if the GUID is 0 or unknown, this LID. */
+/* Returns NULL if no address has this GUID or, if the GUID is 0 or unknown, this LID. */
 const struct ib_address *ib_address_find(
 	const struct ib_addresses *addresses, uint64_t guid, uint32_t lid, uint32_t port);
 /* Sorts them, once, before the first search. */
@@ -42,7 +42,7 @@ struct ib_counters {
 	uint32_t count, room;
 };
 
-/* Adds the ports of a file, without those that stand for all ports of a node. Lines with other
- * counters are skipped. Errors in lines are noted. -EINVAL if no port has data; -ENOMEM. */
+/* Adds the ports of a file, except those that stand for all ports of a node. Lines with other
+ * counters are skipped. Errors in lines are noted. Returns -EINVAL if no port has data; -ENOMEM. */
 int ib_counters_read(struct ib_counters *counters, const char *text, size_t length,
 	const char *origin, struct topology_import *import, struct error *error);

@@ -26,7 +26,7 @@ static bool matches(const regex_t *regex, struct ib_text text)
 	return regexec(regex, text.start, 1, &part, REG_STARTEND) == 0;
 }
 
-/* Why a node takes no part in the network, in the plural; NULL if it does. */
+/* Why a node takes no part in the network, as a plural noun; NULL if it does take part. */
 static const char *reason_to_leave_out(const struct ib_builder *builder, const struct ib_node *node)
 {
 	const struct topology_import *import = builder->import;

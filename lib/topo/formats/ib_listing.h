@@ -72,9 +72,9 @@ struct ib_listing {
 	struct ib_source *sources;
 };
 
-/* Reads the lines. 0; -EINVAL with FILE:LINE:COLUMN; -ENOENT, -EISDIR, … of an included file;
- * -ERANGE for what no reader should leave out; -ENOMEM. The caller frees the listing in every case.
- */
+/* Reads the lines. Returns 0; -EINVAL with FILE:LINE:COLUMN; -ENOENT, -EISDIR, … for an included
+ * file; -ERANGE for an error that must not be skipped; or -ENOMEM. The caller frees the listing in
+ * every case. */
 int ib_listing_read(struct ib_listing *listing, const char *text, size_t length, const char *origin,
 	struct topology_import *import, struct error *error);
 void ib_listing_free(struct ib_listing *listing);
@@ -82,8 +82,8 @@ void ib_listing_free(struct ib_listing *listing);
 /* The described network: port n becomes port n - 1, and up to TOPOLOGY_PORTS_RUN cables of a switch
  * move from higher ports to ones without a cable; a channel adapter becomes a host for each
  * connected port, "NAME" or, if there are several, "NAME-pN". Unless strict, what contradicts
- * itself and what is not connected to the largest part is left out. NULL with errno as for
- * ib_listing_read(). */
+ * itself and what is not connected to the largest part is left out. Returns Returns NULL with errno
+ * as for ib_listing_read(). */
 struct topology *ib_listing_topology(
 	struct ib_listing *listing, struct topology_import *import, struct error *error);
 
@@ -97,7 +97,7 @@ bool ib_number(struct ib_text text, unsigned base, uint64_t max, uint64_t *numbe
 
 #define IB_RATE_TEXT 16
 
-/* Parses a text such as "4xEDR"; false if it is not a rate. */
+/* Parses a text such as "4xEDR"; returns false if it is not a rate. */
 bool ib_rate_parse(const char *text, size_t length, uint64_t *rate_bps);
 /* ibsim's defaults. */
 #define IB_WIDTH_4X  2
@@ -106,8 +106,8 @@ bool ib_rate_parse(const char *text, size_t length, uint64_t *rate_bps);
 /* The rate of a link between ports of these widths (1: 1x, 2: 4x, 4: 8x, 8: 12x, 16: 2x) and speeds
  * (1: SDR, 2: DDR, 4: QDR), bits of PortInfo that both ends have; 0 if none. */
 uint64_t ib_rate_of(uint8_t width_bits, uint8_t speed_bits);
-/* The fastest link of at most 'rate_bps', SDR to NDR, four lanes if possible; 1xSDR if none. True
- * if the rate is exact. */
+/* The fastest link of at most 'rate_bps', SDR to NDR, four lanes if possible; 1xSDR if none.
+ * Returns true if the rate is exact. */
 bool ib_rate_format(uint64_t rate_bps, char text[IB_RATE_TEXT]);
 
 /* Device names from untrusted texts: an invalid character becomes '_', and a name already in use
@@ -115,12 +115,12 @@ bool ib_rate_format(uint64_t rate_bps, char text[IB_RATE_TEXT]);
 
 struct unique_names;
 
-/* NULL without memory. */
+/* Returns NULL if out of memory. */
 struct unique_names *unique_names_create(void);
 void unique_names_destroy(struct unique_names *names);
 
 /* The name for 'text' followed by 'ending' (valid, short, may be ""), different from all names
- * given so far. A valid text that is not in use is unchanged. 0 or -ENOMEM. */
+ * assigned so far. A valid text that is not in use is unchanged. Returns 0 or -ENOMEM. */
 int unique_names_add(struct unique_names *names, const char *text, size_t length,
 	const char *ending, char out[TOPOLOGY_NAME_MAX]);
 

@@ -37,39 +37,39 @@ struct listing_reader {
 	uint32_t slots;
 };
 
-/* Reads all lines and builds the topology; faulty lines are left out, or refused if strict. NULL
- * with errno as for topology_format.read. */
+/* Reads all lines and builds the topology; faulty lines are left out, or refused if strict. Returns
+ * NULL with errno as for topology_format.read. */
 struct topology *listing_reader_run(struct listing_reader *reader, const char *text, size_t length,
 	const char *origin, struct topology_import *import, struct error *error);
 
-/* Reads the lines alone; the caller sets 'line', 'origin' and 'import'. 0, or -EINVAL, -ERANGE,
- * -ENOMEM with 'error'. */
+/* Reads the lines alone; the caller sets 'line', 'origin' and 'import'. Returns 0, or -EINVAL,
+ * -ERANGE, -ENOMEM with 'error'. */
 int listing_reader_lines(
 	struct listing_reader *reader, const char *text, size_t length, struct error *error);
 
-/* -EINVAL with the place of reader->at. */
+/* Returns -EINVAL with the place of reader->at. */
 int listing_refuse(struct listing_reader *reader, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* The next word up to a space; empty at the end of the line. */
 struct ib_text listing_word(struct listing_reader *reader);
 bool listing_is(struct ib_text text, const char *word);
-/* Skips spaces, then the text if it comes next; otherwise at most the spaces, and false. */
+/* Skips spaces, then the text if it comes next. Returns false if it does not. */
 bool listing_take(struct listing_reader *reader, const char *text);
-/* The text before 'mark', which is skipped; -EINVAL if there is none. */
+/* The text before 'mark', which is skipped. Returns -EINVAL if there is no mark. */
 int listing_until(struct listing_reader *reader, const char *mark, struct ib_text *text);
-/* -EINVAL: the text is not a number of this base up to 'max'. */
+/* Returns -EINVAL if the text is not a number of this base up to 'max'. */
 int listing_number(struct listing_reader *reader, struct ib_text text, unsigned base, uint32_t max,
 	uint32_t *number);
 /* One end of a line of opensm-subnet.lst: { SW Ports:24 … {leaf 1} LID:0002 PN:15 } */
 int listing_subnet_end(struct listing_reader *reader, struct listing_node *end);
-/* Formats a text that lives as long as the listing. -ENOMEM. */
+/* Formats a text that lives as long as the listing. May return -ENOMEM. */
 int listing_keep(struct listing_reader *reader, struct ib_text *text, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Finds the node with this id, or adds one with 'name'. -EINVAL if the node has another kind or
- * name. Nodes are numbered by their member 'order', initially the line, and where it is equal in
- * order of appearance. */
+/* Finds the node with this id, or adds one with 'name'. Returns -EINVAL if the node has another
+ * kind or name. Nodes are numbered by their member 'order', initially the line, and where it is
+ * equal in order of appearance. */
 int listing_node(struct listing_reader *reader, enum device_kind kind, struct ib_text id,
 	struct ib_text name, uint32_t *node);
 /* UINT32_MAX if there is none. */

@@ -19,13 +19,14 @@ struct ib_addresses;
 
 /* Options for reading another program's file. Listings of real networks have lines that do not
  * belong there, contradictions and devices that take no part in traffic. These are left out, each
- * with a note; with 'strict' the first is an error. Zero-initialised: lenient, notes only
+ * with a note; with 'strict' the first one is an error. Zero-initialised: lenient, notes only
  * counted. */
 struct topology_import {
 	bool strict;
 	const regex_t *only;    /* NULL, or the adapters and routers to keep, by description */
 	const regex_t *exclude; /* NULL, or the nodes to leave out, by description */
-	/* Called for each note, "FILE:LINE:COLUMN: what; what became of it"; may be NULL. */
+	/* Called for each note, "FILE:LINE:COLUMN: what is odd; what was done about it"; may be
+	 * NULL. */
 	void (*note)(void *context, const char *text);
 	void *context;
 	uint32_t notes;
@@ -34,8 +35,8 @@ struct topology_import {
 };
 
 /* 'odd' describes something that does not belong in the file. In strict mode it is copied to
- * 'error', and -EINVAL is returned; otherwise it is noted with what became of it ("the line is left
- * out"), and 0 is returned. */
+ * 'error', and -EINVAL is returned; otherwise it is noted with what was done about it ("the line is
+ * left out"), and 0 is returned. */
 int topology_import_odd(struct topology_import *import, const struct error *odd, const char *became,
 	struct error *error);
 /* Notes, in either mode, something that is left out on purpose. */
@@ -48,8 +49,8 @@ struct topology_format {
 	 * 'error' if the format cannot express it; the caller checks 'out' for errors. */
 	int (*write)(const struct topology *topology, FILE *out, struct error *error);
 	/* Reads a topology; 'origin' is the file name for messages, and included files are looked
-	 * for in its folder. NULL with FILE:LINE:COLUMN in 'error' and errno EINVAL, or ENOMEM. The
-	 * pointer is NULL for write-only formats. */
+	 * for in its folder. Returns NULL with FILE:LINE:COLUMN in 'error' and errno EINVAL, or
+	 * ENOMEM. The pointer is NULL for write-only formats. */
 	struct topology *(*read)(const char *text, size_t length, const char *origin,
 		struct topology_import *import, struct error *error);
 };
@@ -68,5 +69,5 @@ int topology_check_single_ports(
 
 /* Format i of the list; NULL after the last. */
 const struct topology_format *topology_format_at(unsigned i);
-/* NULL if no format has this name. */
+/* Returns NULL if no format has this name. */
 const struct topology_format *topology_format_find(const char *name);

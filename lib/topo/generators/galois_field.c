@@ -11,8 +11,8 @@ uint32_t galois_field_add(const struct galois_field *field, uint32_t a, uint32_t
 	return sum;
 }
 
-/* Lists the powers of x, given that x^m equals 'polynomial', of lower degree. False if they do not
- * include all elements except 0. */
+/* Lists the powers of x, given that x^m equals 'polynomial', of lower degree. Returns false if they
+ * do not include all elements except 0. */
 static bool try_powers(struct galois_field *field, uint32_t polynomial)
 {
 	uint32_t top = field->q / field->p, element = 1; /* the value of the first digit */

@@ -18,7 +18,7 @@ struct galois_field {
 	uint16_t logarithm[GALOIS_FIELD_MAX]; /* by element other than 0 */
 };
 
-/* False: q is not a power of a prime, or above GALOIS_FIELD_MAX. */
+/* Returns false if q is not a power of a prime, or above GALOIS_FIELD_MAX. */
 bool galois_field_make(struct galois_field *field, uint32_t q);
 
 /* a + factor * b, the factor below p. */

@@ -54,7 +54,7 @@ static uint32_t far_number(
 		return last - k;
 	if (wiring->wiring == ABSOLUTE)
 		return group < other ? group : group - 1;
-	return k == last && k % 2 == 0 ? k : k ^ 1; /* halfway around is the same from both ends */
+	return k == last && k % 2 == 0 ? k : k ^ 1; /* halfway around: the same from both ends */
 }
 
 static struct topology_port port_of(const struct group_wiring *wiring, uint32_t group, uint32_t k)

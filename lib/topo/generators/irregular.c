@@ -6,11 +6,12 @@
  * and the network is connected.
  *
  * A random walk over such graphs begins with a circulant graph, then replaces two links (a, b), (c,
- * d) at a time by (a, d), (c, b) unless that makes a loop or a double link. The walk reaches every
- * graph, and in the limit each equally often (Cooper, Dyer, Greenhill, "Sampling Regular Graphs and
- * a Peer-to-Peer Network", Combinatorics, Probability and Computing 2007); STEPS_PER_LINK steps per
- * link are many times more than it needs to be independent of the first graph. It continues until
- * the graph is connected, so that connected graphs are equally likely as well.
+ * d) at a time with (a, d), (c, b) unless that creates a loop or a double link. The walk reaches
+ * every graph, and in the limit each equally often (Cooper, Dyer, Greenhill, "Sampling Regular
+ * Graphs and a Peer-to-Peer Network", Combinatorics, Probability and Computing 2007);
+ * STEPS_PER_LINK steps per link are many times more than it needs to be independent of the first
+ * graph. It continues until the graph is connected, so that connected graphs are equally likely as
+ * well.
  *
  * Ports 0 .. degree-1 lead to the neighbours in the order of their numbers, hosts after. */
 

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Memory of a fabric's devices, in few large pieces that may be backed by huge pages: the events of
- * a large fabric touch all of it at random, and with pages of 4 KiB each touch would also cost a
+/* Memory of a fabric's devices, in a few large pieces that may be backed by huge pages: the events
+ * of a large fabric touch all of it at random, and with pages of 4 KiB each touch would also cost a
  * walk through the page tables. Freed as a whole. */
 
 #include <stddef.h>
@@ -13,7 +13,7 @@ struct arena {
 	size_t used, size; /* the last piece */
 };
 
-/* Zeroed, aligned to a cache line. NULL if memory ran out. */
+/* Zeroed, aligned to a cache line. Returns NULL if memory ran out. */
 void *arena_get(struct arena *arena, size_t bytes);
 /* Memory that a run will soon touch everywhere, at random: all of its pages are made present
  * now, so that page faults do not interrupt the run. No effect before Linux 5.14. */

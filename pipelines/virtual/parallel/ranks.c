@@ -88,7 +88,7 @@ int ranks_exchange(struct ranks *ranks)
 	return ranks->failed ? -EIO : 0;
 }
 
-/* Sends the same bytes to each other rank. 0 or -EIO. */
+/* Sends the same bytes to each other rank. Returns 0 or -EIO. */
 static int send_all(struct ranks *ranks, const void *bytes, size_t size)
 {
 	for (unsigned i = 0; i < ranks->count; i++) {
@@ -102,7 +102,7 @@ static int send_all(struct ranks *ranks, const void *bytes, size_t size)
 	return ranks_exchange(ranks);
 }
 
-/* The message of a rank; NULL: its size is not 'size'. */
+/* The message of a rank, or NULL if its size is not 'size'. */
 static const void *message_of(struct ranks *ranks, unsigned rank, size_t size)
 {
 	if (ranks->in[rank].used == size)

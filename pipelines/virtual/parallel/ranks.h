@@ -27,7 +27,8 @@ struct ranks_message {
 struct ranks;
 
 struct ranks_ops {
-	/* Sends all of ranks->out and fills ranks->in. 0, or -EIO and error: a rank is lost. */
+	/* Sends all of ranks->out and fills ranks->in. Returns 0, or -EIO with error set: a rank is
+	 * lost. */
 	int (*exchange)(struct ranks *ranks, struct error *error);
 	/* Ends all ranks, including this one, with this exit code. */
 	void (*end_all)(struct ranks *ranks, int code) __attribute__((noreturn));
@@ -49,21 +50,21 @@ bool ranks_were_started(const char *program);
 /* The rank according to the environment, before ranks_open(); 0 if it is not set. */
 unsigned ranks_of_environment(void);
 
-/* Joins the other ranks; '*ranks' is NULL if there are none. 0 or -EIO. Once in the life of a
- * process. In ranks_mpi.c, for programs that are linked with MPI. */
+/* Joins the other ranks; '*ranks' is NULL if there are none. Returns 0 or -EIO. Once in the life of
+ * a process. In ranks_mpi.c, for programs that are linked with MPI. */
 int ranks_open(struct ranks **ranks, struct error *error);
 /* All ranks leave. NULL has no effect. */
 void ranks_close(struct ranks *ranks);
 /* One rank leaves, the others end with it. */
 void ranks_end_all(struct ranks *ranks, int code) __attribute__((noreturn));
 
-/* For ops: messages for 'count' ranks, of which this is 'own'. 0 or -ENOMEM. */
+/* For ops: messages for 'count' ranks, of which this is 'own'. Returns 0 or -ENOMEM. */
 int ranks_init(struct ranks *ranks, unsigned count, unsigned own);
 void ranks_fini(struct ranks *ranks);
 
 /* Appends bytes to a message, to be filled in; NULL: out of memory. */
 void *ranks_append(struct ranks_message *message, size_t bytes);
-/* Makes room for this many bytes; the message keeps its contents. 0 or -ENOMEM. */
+/* Makes room for this many bytes; the message keeps its contents. Returns 0 or -ENOMEM. */
 int ranks_reserve(struct ranks_message *message, size_t bytes);
 
 /* Reads from a message in order. */
@@ -72,20 +73,20 @@ struct ranks_reader {
 	size_t left;
 };
 
-/* The next bytes of a message; NULL: fewer are left. */
+/* The next bytes of a message, or NULL if fewer are left. */
 const void *ranks_take(struct ranks_reader *reader, size_t bytes);
 
-/* Sends all messages and receives the others' messages; empties 'out'. 0 or -EIO. */
+/* Sends all messages and receives the others' messages; empties 'out'. Returns 0 or -EIO. */
 int ranks_exchange(struct ranks *ranks);
-/* Nothing will be exchanged any more, because a message could not be made or is invalid. */
+/* Ends all exchanges, because a message could not be built or is invalid. */
 void ranks_fail(struct ranks *ranks, const char *why);
 
-/* Each value becomes the maximum, or the sum, over all ranks. 0; or -EIO, and the values are
+/* Each value becomes the maximum, or the sum, over all ranks. Returns 0, or -EIO with the values
  * unchanged. */
 int ranks_max(struct ranks *ranks, uint64_t *value, unsigned values);
 int ranks_sum(struct ranks *ranks, uint64_t *value, unsigned values);
 
-/* Replaces the bytes with rank 0's. 0 or -EIO. */
+/* Replaces the bytes with rank 0's. Returns 0 or -EIO. */
 int ranks_share(struct ranks *ranks, void *bytes, size_t size);
 
 /* One outcome for all ranks: 'result', 0 or negative, and the fault of the first rank that failed;

@@ -154,7 +154,7 @@ static int exchange_rest(struct ranks *ranks, struct ways *ways, size_t from, bo
 	return code;
 }
 
-/* Allocates room for the incoming data and copies the first bytes of it. 0 or -ENOMEM. */
+/* Allocates room for the incoming data and copies the first bytes of it. Returns 0 or -ENOMEM. */
 static int take_first(struct ranks *ranks, const struct ways *ways)
 {
 	for (unsigned i = 0; i < ranks->count; i++) {

@@ -23,7 +23,7 @@ class Row:
         self.at_least = None  # seconds after which the engine was ended
 
     def ratio(self):
-        """How many times faster Weft is; a lower bound if the engine was ended."""
+        """Returns how many times faster Weft is: a lower bound if the engine was ended."""
         theirs = median(self.theirs) or self.at_least
         return theirs / median(self.ours) if theirs and self.ours else None
 

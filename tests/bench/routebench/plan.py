@@ -9,7 +9,7 @@ ITB = ("ud-itb", "random-itb", "bmin-itb")
 
 
 class Pair:
-    """An engine of OpenSM and our answer to the same question. 'rooted': the engine is told the
+    """An engine of OpenSM and Weft's answer to the same question. 'rooted': the engine gets the
     root, without which it cannot start here; it is asked without first."""
 
     def __init__(self, engine, ours, rooted=False):

@@ -61,7 +61,7 @@ class Weft:
 
 
 def generator(spec):
-    """'torus:dims=8x8,hosts=8' as the arguments of 'topo gen'."""
+    """Returns 'torus:dims=8x8,hosts=8' as the arguments of 'topo gen'."""
     kind, _, options = spec.partition(":")
     return [kind, *(f"--{option}" for option in options.split(",") if option)]
 

@@ -20,7 +20,7 @@ SATURATED = ("traffic.0.load=100%", "measure.warmup=500us", "measure.duration=15
 
 
 def run_booksim(path, weft, network, rate):
-    """(latency in cycles, accepted) of the program."""
+    """Returns (latency in cycles, accepted) of the program."""
     words = [path, str(weft.root / f"tests/bench/booksim-{network}.conf"), f"injection_rate={rate}", "seed=0"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=900, check=False)
     found = {name: re.findall(rf"{name} average = ([0-9.]+)", done.stdout)

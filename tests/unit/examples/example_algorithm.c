@@ -43,7 +43,7 @@ static bool append_half(
 }
 
 /* By way of the switch where a random host is: switches with more hosts, which can absorb more, are
- * drawn more often. False if that one does not serve. */
+ * drawn more often. Returns false if that one does not serve. */
 static bool find_detour(const struct waypoint *waypoint, uint32_t from, uint32_t to,
 	struct rng *rng, struct route_path *path)
 {
@@ -103,7 +103,7 @@ static int fill_part(void *context, unsigned job, unsigned jobs, struct error *e
 	return result;
 }
 
-/* One search for each switch that a half can end at; false without memory. */
+/* One search for each switch that a half can end at; false if out of memory. */
 static bool search_all(const struct waypoint *waypoint, const bool *up)
 {
 	for (uint32_t at = 0; at < waypoint->graph->switches; at++) {

@@ -427,7 +427,8 @@ TEST(credits_for_another_number_of_vcs_are_ignored)
 	assert_int_equal(end->peer_session, 0);
 }
 
-/* Polls every 'gap' until 'until', which is a poll too. True: the link went down at one of them. */
+/* Polls every 'gap' until 'until', which is a poll too. Returns true if the link went down at one
+ * of them. */
 static bool poll_until(struct bench *bench, struct link_end *end, weft_time until, weft_time gap)
 {
 	bool down = false;

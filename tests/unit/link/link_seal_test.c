@@ -76,7 +76,7 @@ static struct wire_frame sealed(struct side *from, enum frame_kind kind)
 	return frame;
 }
 
-/* As a driver does it; true: the frame was taken. */
+/* As a driver does it; returns true if the frame was taken. */
 static bool deliver(struct side *to, const struct wire_frame *frame)
 {
 	const struct frame_header *header = frame_header_const(frame->data);

@@ -277,7 +277,8 @@ AGENT_TEST(an_epoch_without_further_parts_keeps_no_other_away_for_long)
 	free(image.bytes);
 }
 
-/* The greatest epoch in use, then one that follows 'after' a time. True: its tables are taken. */
+/* The greatest epoch in use, then one that follows 'after' a time. Returns true if its tables are
+ * taken. */
 static bool takes_a_lower_epoch(
 	struct mapper_agent *agent, const struct fabric_key *key, weft_time after)
 {

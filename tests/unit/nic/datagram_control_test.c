@@ -50,7 +50,7 @@ static void queue(uint16_t destination, uint32_t bytes)
 	datagram_send(&nic, &message);
 }
 
-/* The destination of the frame that leaves; HOSTS: none. */
+/* The destination of the frame that leaves, or HOSTS. */
 static unsigned inject(weft_time now)
 {
 	struct datagram_origin origin;

@@ -270,8 +270,8 @@ PAIR_TEST(answers_that_take_long_are_waited_for)
 	assert_int_equal(a->acked, 10);
 }
 
-/* Sends two frames, the second of which arrives first, and the first 'ps' later. True if b asked
- * for it meanwhile; then the repetition arrives too. */
+/* Sends two frames, the second of which arrives first, and the first 'ps' later. Returns true if b
+ * asked for it meanwhile; then the repetition arrives too. */
 static bool overtake(struct end *a, struct end *b, weft_time ps)
 {
 	static struct box box[2];

@@ -167,7 +167,7 @@ static inline int end_send(struct end *end, uint16_t to, uint8_t sl, uint32_t by
 	return nic_send(end->nic, &message, end->now);
 }
 
-/* The next frame that the interface sends; false: none. */
+/* The next frame that the interface sends. Returns false if there is none. */
 static inline bool end_take(struct end *end, struct box *box)
 {
 	nic_poll(end->nic, end->now);

@@ -206,8 +206,8 @@ UNIT_TEST(numbers_of_few_hosts_take_room_for_few)
 	assert_true(numbers.bits <= 4);
 }
 
-/* Sets numbers of all hosts, from 'min' on, while the nth allocation fails. False: there were
- * fewer. */
+/* Sets numbers of all hosts, from 'min' on, while the nth allocation fails. Returns false if there
+ * were fewer. */
 static bool nth_allocation_fails(enum pair_numbers_kind kind, unsigned nth, uint32_t min)
 {
 	OWNED(pair_numbers) numbers;

@@ -8,7 +8,7 @@
 
 #define NETWORK "rlft:ports=4,stages=2"
 
-/* 0 or what the request for such routes, by a mapper or static ones, is refused with. */
+/* Returns 0 or what the request for such routes, by a mapper or static ones, is refused with. */
 static int request(const char *algorithm, const char *mode, const char *adaptive, bool mapped)
 {
 	OWNED(topology) *topology = topology_generate(NETWORK, NULL);
@@ -70,7 +70,7 @@ UNIT_TEST(an_algorithm_says_whether_its_tables_leave_a_choice)
 	assert_true(adaptive > 0);
 }
 
-/* NULL, or the text of the refusal. */
+/* Returns NULL, or the text of the refusal. */
 static const char *refusal(const char *topology_text, const char *more)
 {
 	static struct error error;
@@ -151,7 +151,7 @@ UNIT_TEST(an_algorithm_that_cannot_serve_a_topology_is_named_with_its_key)
 		"tree with stages from 1 next to the hosts");
 }
 
-/* 1 or 0: routes on demand or of all pairs. */
+/* Returns 1 or 0: routes on demand or of all pairs. */
 static bool on_demand(const char *clock, const char *more)
 {
 	OWNED(topology) *topology = topology_generate(NETWORK, NULL);

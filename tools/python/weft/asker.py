@@ -17,7 +17,7 @@ Overrides = list[tuple[str, list[str]]]  # option, such as --set, and its KEY=VA
 
 
 def program() -> str:
-    """The executable 'weft': $WEFT, the one of a build of this tree, or the one in PATH."""
+    """The executable 'weft': $WEFT, the one in a build of this tree, or the one in PATH."""
     top = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
     built = [os.path.join(top, folder, "tools/weft/weft") for folder in ("build", "build-debug")]
     own = [os.environ.get("WEFT"), *(path for path in built if os.access(path, os.X_OK))]
@@ -55,7 +55,7 @@ class Asker:
         self._process.communicate()
 
     def ask(self, what: str, **request: Any) -> dict[str, Any]:
-        """The answer. Error with the message of the C parser, if it has one."""
+        """Returns the answer. Raises an Error with the message of the C parser, if it has one."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None and stdout is not None
         try:
@@ -72,7 +72,7 @@ class Asker:
         return answer
 
     def run(self, file: str, overrides: Overrides, whole: bool = False) -> dict[str, Any]:
-        """What the parser finds in a run file after the overrides."""
+        """Returns what the parser finds in a run file after the overrides."""
         return self.ask("run", file=file, overrides=overrides, whole=whole)
 
     def result(self, file: str, seal: bool = False) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def options_of(words: dict[str, str | int | bool]) -> list[str]:
 
 
 def call(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """Runs 'weft' with these words. An interrupt lets it clean up before it is raised."""
+    """Runs 'weft' with these arguments. After an interrupt, lets it clean up before raising."""
     try:
         process = subprocess.Popen(
             [program(), *words],

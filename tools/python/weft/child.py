@@ -23,7 +23,7 @@ LIBC = ctypes.CDLL(None)
 
 
 def _become(parent: int) -> Callable[[], None]:
-    """In the child: a group of its own, which ends when its parent does."""
+    """In the child: makes it a separate process group, which ends when its parent does."""
 
     def become() -> None:
         os.setpgid(0, 0)
@@ -70,7 +70,7 @@ class Child:
         self.pidfd = os.pidfd_open(self._process.pid)
 
     def ended(self) -> bool:
-        """Whether it has ended; then 'code' and 'cpu_s' are set, once."""
+        """Returns whether the process has ended; sets 'code' and 'cpu_s' the first time."""
         pid, status, usage = os.wait4(self._process.pid, os.WNOHANG)
         if pid == 0:
             return False
@@ -87,7 +87,7 @@ class Child:
             pass
 
     def failure(self) -> str:
-        """Why there is no result: the exit code and the last line of the log."""
+        """Explains why there is no result: the exit code and the last line of the log."""
         line = last_line(self.log)
         more = f": {line}" if line else ""
         if self.code < 0:
@@ -96,7 +96,7 @@ class Child:
         return ("no whole result" if whole else f"exit code {self.code}") + more
 
     def result(self, asker: Asker, cut_short: bool, seal: bool) -> dict[str, Any]:
-        """The whole result in 'part'. Error: there is none."""
+        """Returns the complete result in 'part'. Raises an Error if there is none."""
         why = None
         if 0 <= self.code <= Exit.BAD_ANSWER:
             try:
@@ -152,7 +152,7 @@ class Watch:
         self.interrupted = True
 
     def wait(self, children: Iterable[Child]) -> None:
-        """Until a child ends or a signal comes, at most LOOK_S."""
+        """Waits until a child ends or a signal arrives, at most LOOK_S."""
         poll = select.poll()
         for fd in (self._pipe[0], *(child.pidfd for child in children)):
             poll.register(fd, select.POLLIN)
@@ -205,7 +205,7 @@ def run_all(
 
 
 def run_one(fabric: str, run_file: str, sets: Sequence[str], folder: str) -> Child:
-    """Runs weft-fabric to its end, with a result in the folder. Error: there is none."""
+    """Runs weft-fabric to its end, with a result in the folder. Raises an Error if there is none."""
     remove(f"{folder}/run.part")
     child = Child(fabric, run_file, sets, f"{folder}/run")
     left = [child]

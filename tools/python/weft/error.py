@@ -26,7 +26,7 @@ BAD_REQUESTS = ("EINVAL", "ENOENT", "ERANGE", "EISDIR", "ENOTDIR", "ENAMETOOLONG
 
 
 def os_error(error: OSError, path: str | None = None) -> Error:
-    """The Error for a failed system call; 'path' replaces the error's own."""
+    """Returns the Error for a failed system call; 'path' replaces the error's own path."""
     name = path if path is not None else error.filename
     text = f"{name}: {error.strerror}" if name is not None else str(error.strerror or error)
     bad = errno.errorcode.get(error.errno or 0) in BAD_REQUESTS

@@ -36,7 +36,7 @@ def sets_of(changes: Mapping[str, Value] | None) -> list[str]:
 
 
 def _frame(rows: Sequence[Mapping[str, Any]]) -> "pandas.DataFrame":
-    """A table; columns with no other values than true and false have booleans."""
+    """Returns a table; columns with only true and false contain booleans."""
     import pandas
 
     frame = pandas.DataFrame(list(rows))
@@ -82,7 +82,7 @@ class Result(Shown):
 
     @property
     def links(self) -> "pandas.DataFrame":
-        """A row for each direction of a link, with measure.links."""
+        """One row per direction of a link; requires measure.links."""
         return _frame(self.json.get("links") or [])
 
     def _figures(self) -> dict[str, str]:
@@ -105,7 +105,7 @@ class Sweep:
 
     @property
     def frame(self) -> "pandas.DataFrame":
-        """A row for each point: the varied keys, the seed and the measures."""
+        """One row per point: the varied keys, the seed and the measures."""
         return _frame(self.json["points"])
 
     @property
@@ -204,7 +204,7 @@ def sweep(
 
 
 def read(path: PathName) -> Result | Sweep:
-    """The sweep in a folder, from any run of it, or the result in a file."""
+    """Reads the sweep in a folder, or the result in a file."""
     name = os.fspath(path)
     if not os.path.isdir(name):
         return Result(load_result(name))

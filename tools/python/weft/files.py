@@ -27,7 +27,7 @@ def remove(*paths: str) -> None:
 
 
 def make_folder(path: str, option: str = "") -> None:
-    """Makes a folder unless it exists. 'option', such as "-o ", starts the error."""
+    """Creates a folder unless it exists. 'option', such as "-o ", starts the error."""
     try:
         os.mkdir(path)
     except FileExistsError:
@@ -64,7 +64,7 @@ def write_file(path: str, data: bytes, ours: bool = False) -> None:
 
 
 def _open_fresh(path: str, ours: bool) -> str | None:
-    """An empty file beside the one to write, with its mode; None if it is written in place."""
+    """Returns an empty file next to the one to write, with its mode; None to write in place."""
     try:
         about = os.stat(path)
     except FileNotFoundError:
@@ -110,7 +110,7 @@ Pairs = dict[str, tuple[Any, Any]]  # the nodes of keys and values
 
 
 class Reader:
-    """Reads a YAML file by the nodes of its 'root'."""
+    """Reads a YAML file from the nodes below its 'root'."""
 
     def __init__(self, path: str) -> None:
         import yaml
@@ -164,7 +164,7 @@ class Reader:
                 raise self.refuse(node, f"key '{key}' is missing")
 
     def form(self, *forms: str) -> str:
-        """What kind of file it is: the value of 'weft'."""
+        """Returns the kind of file: the value of 'weft'."""
         _, weft = self.map(self.root).get("weft", (None, self.root))
         if weft.id != "scalar" or weft.value not in forms:
             found = f"'{weft.value}'" if weft.id == "scalar" else "none"

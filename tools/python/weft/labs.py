@@ -68,7 +68,7 @@ class Lab(Shown):
         return found
 
     def exec(self, host: str, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-        """Runs a program in a host of the lab's edges. Its exit code is in 'returncode'."""
+        """Runs a program in a host with an edge. Its exit code is in 'returncode'."""
         return call(self._words("exec", host, "--", *command))
 
     def run(self, duration: str | None = None, set: Mapping[str, Value] | None = None) -> Result:
@@ -84,7 +84,7 @@ class Lab(Shown):
             return Result(load_result(path))
 
     def apply(self, file: PathName) -> str:
-        """Adds, removes and re-cables devices, so that the lab is as in the file. Returns what changed."""
+        """Adds, removes and re-cables devices so that the lab matches the file. Returns what changed."""
         said = must(["lab", "apply", *self._run_dir, "--", os.path.abspath(file)])
         self.file = os.path.abspath(file)
         return said
@@ -144,14 +144,14 @@ class Capture:
             self.stop()
 
     def _has(self, ports: Sequence[str]) -> bool:
-        """Whether the file has an interface for each port: its option if_name."""
+        """Returns whether the file has an interface (option if_name) for each port."""
         with open(self.path, "rb") as file:
             found = file.read()
         names = [port.encode() for port in ports]
         return all(struct.pack("<HH", 2, len(name)) + name in found for name in names)
 
     def stop(self) -> None:
-        """Ends the capture; its file is complete then. Error with the message of a failed capture."""
+        """Ends the capture, which completes its file. Raises an Error with the message of a failed capture."""
         if self._ended:
             return
         self._ended = True

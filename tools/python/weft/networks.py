@@ -53,7 +53,7 @@ class Verdict(Shown):
 
 
 class Routes(Shown):
-    """Routes between the hosts of a topology, in a temporary file that ends with the object."""
+    """Routes between the hosts of a topology, in a temporary file that is removed with the object."""
 
     def __init__(self, topology: Topology, algorithm: str, options: list[str], without: list[str]):
         self.topology, self.algorithm, self._without = topology, algorithm, without
@@ -76,7 +76,7 @@ class Routes(Shown):
         return Verdict(done.returncode == Exit.DONE, json.loads(done.stdout))
 
     def save(self, path: PathName) -> None:
-        """Writes the route file, as routing.file of a run file takes it."""
+        """Writes a route file for the key routing.file of a run file."""
         with open(self._path, "rb") as file:
             write_file(os.fspath(path), file.read())
 
@@ -108,7 +108,7 @@ def route(
     without: Sequence[str] = (),
     **options: str | int | bool,
 ) -> Routes:
-    """Routes by an algorithm such as "ud-itb". 'without' has failed links, switches and hosts' links;
+    """Routes computed with an algorithm such as "ud-itb". 'without' has failed links, switches and hosts' links;
     the other options are seed, root, alternatives and the like, as in weft-route(1).
 
     >>> routes = route("torus:dims=4x4", "bmin-itb", seed=2)

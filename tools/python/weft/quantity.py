@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Quantities with their unit as files of Weft have them, numbers in base units, and their means."""
+"""Quantities with units, as in Weft's files; numbers in base units; and their means."""
 import decimal
 import functools
 import math
@@ -55,7 +55,7 @@ _, TIME, SIZE, SHARE = KINDS
 
 
 def parse_kind(kind: Kind, text: str) -> int | None:
-    """The quantity as a whole number of the kind's smallest unit; None: it is not one."""
+    """Returns the quantity as a whole number of the kind's smallest unit, or None."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([^0-9.].*)", text, re.S)
     if found is None or found[2] not in kind.units:
         return None
@@ -119,7 +119,7 @@ def quantity(kind: Kind, low: int = 0, high: int = LIMIT - 1) -> Parse:
 
 
 def choice(*known: str, **others: Any) -> Parse:
-    """One of some words; 'others' have a meaning of their own."""
+    """One of several words; 'others' have special meanings."""
     values = {**dict(zip(known, known)), **others}
 
     def parse(text: str) -> Any:

@@ -15,19 +15,20 @@ struct lab_apply {
 	struct lab from;  /* the lab as it is */
 	struct lab_up up; /* the future lab is in 'lab'; 'ended': processes to start */
 	uint16_t fabric;
-	bool *restart; /* [process of up.lab]: it runs, and lacks a port that its switch gets */
+	bool *restart; /* [process of up.lab]: it runs, but lacks a port that its switch will get */
 };
 
-/* Finds the run directory of the lab in the file. 0, or -errno and error. */
+/* Finds the run directory of the lab in the file. Returns 0, or -errno with error set. */
 int lab_apply_find(struct lab_apply *apply, struct error *error);
 
-/* The process with this name is recorded and alive. */
+/* True if the process with this name is recorded and alive. */
 bool lab_apply_runs(const struct lab_apply *apply, const char *process);
 
 /* Fills 'restart'. */
 void lab_apply_find_restarts(struct lab_apply *apply);
 
-/* Whether the lab can be changed to what the file describes: 0; or -EINVAL and error, or -errno. */
+/* Checks whether the lab can be changed to what the file describes. Returns 0, or -errno with error
+ * set (-EINVAL: it cannot). */
 int lab_apply_check(const struct lab_apply *apply, struct error *error);
 
 /* Prints the added and removed devices and cables, and the processes that are started. */

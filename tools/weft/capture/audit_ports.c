@@ -56,7 +56,7 @@ static void set_lack(struct audit_interface *interface, const char *format, ...)
 	if (vasprintf(&interface->lack, format, args) < 0)
 		interface->lack = NULL;
 	va_end(args);
-	/* Text from a file can contain any bytes. */
+	/* Text from a file may contain any bytes. */
 	for (char *at = interface->lack; at != NULL && *at != '\0'; at++)
 		*at = *at < ' ' || *at > '~' ? '?' : *at;
 }
@@ -195,8 +195,8 @@ static int find_port(struct audit_subject *subject, uint32_t file, uint32_t inte
 	return check_rate(subject, file, from, to->way, error);
 }
 
-/* Looks at a frame of a port, or of a wire, where the addresses name the ports. 1: it belongs to a
- * port here. */
+/* Looks at a frame of a port, or of a wire, where the addresses name the ports. Returns true if it
+ * belongs to a port here. */
 static int look(struct audit_subject *subject, uint32_t file, const struct capture_packet *packet,
 	uint32_t *owner, struct error *error)
 {

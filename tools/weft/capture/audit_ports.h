@@ -14,14 +14,14 @@
 const char *audit_way_name(
 	const struct topology *topology, uint32_t way, char text[AUDIT_WAY_NAME]);
 
-/* The way that a frame was sent on, from its source address. AUDIT_NO_WAY: not a port of this
- * topology. */
+/* The direction in which a frame was sent, from its source address. AUDIT_NO_WAY if that is not a
+ * port of this topology. */
 uint32_t audit_sender_of(const struct topology *topology, const struct capture_packet *packet);
 
 /* Fills in the subject's interfaces, 'captured', 'wired', 'part' and 'cut'. 'owner': [ways],
- * zeroed. 0, or -errno and error: a port is in two files, or the captures are from another
- * fabric. */
+ * zeroed. Returns 0, or -errno with error set: a port is in two files, or the captures are from
+ * another fabric. */
 int audit_ports_find(struct audit_subject *subject, uint32_t *owner, struct error *error);
 
-/* How many ports lack frames, and why the first one does, as allocated text. NULL: none does. */
+/* How many ports lack frames, and why the first one does, as allocated text. NULL if none does. */
 char *audit_ports_missing(const struct audit_subject *subject);

@@ -42,14 +42,14 @@ enum {
 	}
 /* clang-format on */
 
-/* Accepts one of these options. False: it is another one, or there are too many --set. */
+/* Accepts one of these options. Returns false if it is another one, or there are too many --set. */
 bool audit_request_take(struct audit_request *request, int option, const char *value);
 /* EXIT_DONE, or EXIT_BAD_REQUEST after a message: files or rules are missing, or too many. */
 int audit_request_check(const struct audit_request *request, const char *command);
 
 /* An interface of a capture. */
 struct audit_interface {
-	uint32_t way; /* UINT32_MAX: a wire, on which the addresses of a frame name its ports */
+	uint32_t way; /* UINT32_MAX: a wire, where the addresses of a frame name its ports */
 	char *lack;   /* why frames are missing; NULL: none are, as far as the file shows */
 };
 
@@ -59,8 +59,8 @@ struct audit_capture {
 	struct audit_interface *interface;
 };
 
-/* Maps and checks a file; the caller closes the reader and unmaps it in either case. 0, or -errno
- * and error. */
+/* Maps and checks a file; the caller closes the reader and unmaps it in either case. Returns 0, or
+ * -errno with error set. */
 int audit_capture_open(struct audit_capture *capture, const char *path,
 	struct capture_reader *reader, struct error *error);
 
@@ -83,12 +83,12 @@ struct audit_subject {
 	bool virtual;      /* the clock */
 };
 
-/* 0, or -errno and error; audit_subject_close() in either case. */
+/* Returns 0, or -errno with error set. Call audit_subject_close() in either case. */
 int audit_subject_open(
 	struct audit_subject *subject, const struct audit_request *request, struct error *error);
 void audit_subject_close(struct audit_subject *subject);
 
 /* Calls 'add' with each frame in order of time; a frame on a wire leaves one port and arrives at
- * the other. 0, or the first negative result; -ENOMEM. */
+ * the other. Returns 0, or the first negative result; -ENOMEM. */
 typedef int audit_subject_fn(void *ctx, const struct audit_frame_at *frame);
 int audit_subject_read(struct audit_subject *subject, audit_subject_fn *add, void *ctx);

@@ -27,13 +27,13 @@ struct capture_output {
 };
 
 /* 'path' NULL or "-": standard output, unless it is a terminal. An existing file stays unchanged
- * until capture_output_begin(). 0, or -errno and error. */
+ * until capture_output_begin(). Returns 0, or -errno with error set. */
 int capture_output_open(struct capture_output *output, const char *path,
 	const struct capture_limits *limits, struct error *error);
 int capture_output_begin(struct capture_output *output, struct error *error);
 /* A pcapng_merge_write_fn, with the output as its context. Gets whole blocks. */
 bool capture_output_write(void *output, const void *block, size_t bytes);
-/* Whether the output no longer accepts frames. */
+/* True if the output no longer accepts frames. */
 bool capture_output_is_full(const struct capture_output *output);
-/* 0, or -errno and error: on some systems a failed write is only reported here. */
+/* Returns 0, or -errno with error set: on some systems a failed write is only reported here. */
 int capture_output_close(struct capture_output *output, struct error *error);

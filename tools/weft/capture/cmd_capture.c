@@ -42,7 +42,7 @@ static bool is_discard(const struct capture_packet *packet)
 	return packet->direction == CAPTURE_BOTH && packet->comment != NULL;
 }
 
-/* 0, -ENOMEM, or the error of the output. */
+/* Returns 0, -ENOMEM, or the error of the output. */
 static int write_packets(struct capture_reader *reader, struct decap *decap, struct pcapng *pcapng)
 {
 	struct capture_packet packet;

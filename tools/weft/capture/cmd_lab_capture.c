@@ -94,8 +94,8 @@ static void note_failure(struct capture_run *run, const struct tap *tap, int res
 			result == -EPROTO ? "its output is not a capture" : "no memory");
 }
 
-/* Copies the bytes that a port has written. False: they could not be passed on, and nothing more is
- * read from the port. */
+/* Copies the bytes that a port has written. Returns false if they could not be passed on, and
+ * nothing more is read from the port. */
 static bool copy_tap(struct capture_run *run, struct tap *tap)
 {
 	static char bytes[65536];
@@ -145,7 +145,7 @@ static unsigned count_open_there(const struct capture_run *run)
 }
 
 /* Copies until all writers close, the reader closes the output, a limit is reached, or a signal
- * arrives. False: stop the capture. */
+ * arrives. Returns false to stop the capture. */
 static bool copy_some(struct capture_run *run)
 {
 	bool good = true;

@@ -118,7 +118,7 @@ static int parse(int argc, char **argv, struct request *request)
 
 /* --- which packets --- */
 
-/* The host whose name has 'length' characters; below 0: none. */
+/* The host whose name has 'length' characters; negative if there is none. */
 static int find_host(const struct topology *topology, const char *name, size_t length)
 {
 	char text[TOPOLOGY_NAME_MAX];

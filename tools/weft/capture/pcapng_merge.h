@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Takes bytes of the joined stream; false: it cannot. */
+/* Takes bytes of the joined stream. Returns false if it cannot. */
 typedef bool pcapng_merge_write_fn(void *ctx, const void *bytes, size_t count);
 
 struct pcapng_merge {
@@ -28,11 +28,11 @@ struct pcapng_merge_stream {
 	size_t used, room;
 	uint32_t *interface; /* numbers in the joined stream */
 	uint32_t interfaces;
-	const char *filter; /* filter to name in its interfaces; NULL: they name it already */
+	const char *filter; /* filter to name in its interfaces; NULL: they already name it */
 };
 
-/* Adds bytes of a stream; writes the blocks that become complete. 0; -EPROTO: it is not a pcapng of
- * this byte order; -ENOMEM; -EIO: writing failed. */
+/* Adds bytes of a stream; writes the blocks that become complete. Returns 0, -EPROTO if it is not a
+ * pcapng stream of this byte order, -ENOMEM, or -EIO if writing failed. */
 int pcapng_merge_add(struct pcapng_merge *merge, struct pcapng_merge_stream *stream,
 	const void *bytes, size_t count);
 void pcapng_merge_end(struct pcapng_merge_stream *stream);

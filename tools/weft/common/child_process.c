@@ -50,7 +50,7 @@ void child_signals_block(sigset_t *signals, sigset_t *before)
 	if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
 		sigaddset(signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, signals, before);
-	/* If SIGCHLD stayed ignored, as it is by some callers, the status of a child would be
+	/* If SIGCHLD stayed ignored, as some callers set it, the status of a child would be
 	 * lost. */
 	signal(SIGCHLD, SIG_DFL);
 }

@@ -83,8 +83,8 @@ struct command_parts {
 /* Prints a usage line for each subcommand. */
 void command_parts_print(const struct command_parts *parts, FILE *out);
 
-/* The number of the subcommand that argv[1] names. -1: there is none to run; help or the reason was
- * printed, and *code is the exit code. */
+/* The number of the subcommand that argv[1] names, or -1 if there is none to run: help or the
+ * reason was printed, and *code is the exit code. */
 int command_parts_choose(const struct command_parts *parts, int argc, char **argv, int *code);
 
 /* Parses the arguments of a subcommand, whose name is argv[0], into 'input' with argp, using this

@@ -11,7 +11,7 @@
 
 #include "base/weft_error.h"
 
-/* Reads the first line of a file, without its newline. False: it cannot be read. */
+/* Reads the first line of a file, without its newline. Returns false if it cannot be read. */
 bool kernel_line(char *line, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -20,11 +20,11 @@ struct cpu_times {
 	uint64_t run_ns, wait_ns;
 };
 
-/* False: the kernel does not report them. */
+/* Returns false if the kernel does not report them. */
 bool kernel_cpu_times(pid_t process, long thread, struct cpu_times *cpu);
 
-/* The thread ran for less than 90 % of the time that it needed, which is all the time that it was
- * not asleep, divided by 'dilation'. */
+/* True if the thread ran for less than 90 % of the time that it needed, which is all the time that
+ * it was not asleep, divided by 'dilation'. */
 bool cpu_times_are_short(const struct cpu_times *cpu, unsigned dilation);
 
 /* The TAPs of processes that 'weft lab restart' ends: this command holds them until the new process
@@ -39,8 +39,8 @@ struct held_taps {
 	unsigned process[HELD_TAPS_MAX]; /* index in the plan */
 };
 
-/* Takes a duplicate of each TAP of the running process. Returns their number, or -errno and error:
- * then none of them is held. */
+/* Takes a duplicate of each TAP of the running process. Returns their number, or -errno with error
+ * set: then none is held. */
 int held_taps_take(struct held_taps *taps, unsigned process, pid_t pid, struct error *error);
 /* Whether programs that are started from now on inherit the TAPs of the process. */
 void held_taps_pass(const struct held_taps *taps, unsigned process, bool pass);

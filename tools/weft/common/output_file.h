@@ -22,7 +22,7 @@ struct output_file {
  * 'path' first. */
 int output_file_open(struct output_file *output);
 /* From now on, writes to standard output fail with EINTR once '*stop', even if its reader does not
- * read. 0 or -ENOMEM. */
+ * read. Returns 0 or -ENOMEM. */
 int output_file_heed(struct output_file *output, const atomic_bool *stop);
 /* If that fails, nothing has changed. */
 int output_file_close(struct output_file *output);

@@ -11,10 +11,11 @@
 
 #include "base/weft_error.h"
 
-/* NULL, fault (may be NULL) and errno: EINVAL if it is not a result of this version or has
- * impossible values, EBADMSG if it was changed after it was sealed, or the error from opening
- * it. */
+/* Returns NULL with fault (may be NULL) and errno set: EINVAL if it is not a result of this version
+ * or has impossible values, EBADMSG if it was changed after it was sealed, or the error from
+ * opening it. */
 json_t *result_file_load(const char *path, struct error *error);
 
-/* Adds "sum" to the end of the file that 'result' was loaded from. 0 or -errno and error. */
+/* Adds "sum" to the end of the file that 'result' was loaded from. Returns 0 or -errno with error
+ * set. */
 int result_file_seal(const char *path, const json_t *result, struct error *error);

@@ -56,7 +56,7 @@ static int check(const struct lab *lab, struct error *error)
 
 /* --- machines --- */
 
-/* The group that contains the device; NULL: none. */
+/* The group that contains the device, or NULL. */
 static const struct lab_config_group *group_of(const struct lab_config *config, const char *device)
 {
 	for (uint32_t i = 0; i < config->groups.count; i++)
@@ -222,7 +222,7 @@ static int write_files(struct lab *lab, const char *base, struct error *error)
 	return result;
 }
 
-/* The absolute path of the output without its suffix. 0, or -errno and error. */
+/* The absolute path of the output without its suffix. Returns 0, or -errno with error set. */
 static int find_base(const char *output, char base[PATH_MAX], struct error *error)
 {
 	size_t length = strlen(output), end = strlen(ENDING);

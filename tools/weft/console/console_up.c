@@ -62,8 +62,9 @@ static int64_t min_ahead_ns(struct lab_remote *remote)
 }
 
 /* Checks that the time of day of each machine, except the 'spare' ones ([machine]), is within a
- * second of the console's: 0, or -ETIME with error, which names the first machine and the remedy.
- * Takes a moment per machine. Skips machines that do not answer; returns 0 on a signal. */
+ * second of the console's. Returns 0, or -ETIME with error set, which names the first machine and
+ * the remedy. Takes a moment per machine. Skips machines that do not answer; returns 0 on a
+ * signal. */
 static int console_check_clocks(
 	const struct lab_state *state, const bool *spare, struct error *error)
 {
@@ -209,7 +210,7 @@ struct console {
 	struct lab *lab;
 	struct lab_state state;
 	struct console_commands orders;
-	bool *spare; /* [machine] on which this call starts nothing, and therefore ends nothing */
+	bool *spare; /* [machine]: this call starts nothing there, and therefore ends nothing */
 	bool made;   /* the console's folder is this call's */
 	json_t *all; /* the last look; NULL: none */
 	uint64_t began_ms;
@@ -407,7 +408,7 @@ static int send_parts(struct console *console, json_t *files)
 	return (int)console_commands_done(&console->orders);
 }
 
-/* EXIT_DONE, or the code of the error that was printed. */
+/* Returns EXIT_DONE, or the code of the error that was printed. */
 static enum weft_exit bring_up(struct console *console, json_t *files)
 {
 	struct error error;
@@ -434,8 +435,8 @@ static enum weft_exit bring_up(struct console *console, json_t *files)
 	return EXIT_DONE;
 }
 
-/* After Ctrl-C, ends what this call started. True: nothing is left of the lab, as far as the
- * console knows. */
+/* After Ctrl-C, ends what this call started. Returns true if nothing is left of the lab, as far as
+ * the console knows. */
 static bool take_back(const struct console *console)
 {
 	unsigned spared = 0;

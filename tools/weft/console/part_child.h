@@ -11,11 +11,12 @@
 #include "lab/lab_lock.h"
 
 /* The words of both lists, the second of which has JSON texts; the caller frees the list, but not
- * the words. NULL without memory. */
+ * the words. Returns NULL if out of memory. */
 const char **part_child_words(const char *const *first, const json_t *more);
 
-/* Runs 'weft WORD…'; NULL ends the list. {"code": exit code, "out": TEXT, "err": TEXT}, the
- * caller's reference; NULL and error: no process. 'lock' is passed on to the child; NULL: none. */
+/* Runs 'weft WORD…'; NULL ends the list. Returns {"code": exit code, "out": TEXT, "err": TEXT}, the
+ * caller's reference; NULL with error set if there is no process. 'lock' is passed on to the child,
+ * or NULL. */
 json_t *part_child_run(const char *const *words, const struct lab_lock *lock, struct error *error);
 
 /* The same, but with this program's own standard output and standard error. Returns the exit

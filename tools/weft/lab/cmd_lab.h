@@ -58,7 +58,7 @@ struct lab_arguments {
 	bool dot;              /* map */
 	bool explain;          /* up */
 	bool restart;          /* up */
-	bool again;            /* up: the processes of 'only' are ended first */
+	bool again;            /* up: ends the processes of 'only' first */
 	bool any_clock;        /* up */
 	bool dry_run;          /* apply */
 	bool all, if_up;       /* down */
@@ -76,8 +76,8 @@ struct lab_arguments {
 	weft_time interval_ps; /* top, web */
 };
 
-/* Searches the heads of all processes for a circular wait, which may span several of them. False: a
- * process did not answer, so the result is unknown. */
+/* Searches the heads of all processes for a circular wait, which may span several of them. Returns
+ * false if a process did not answer, so the result is unknown. */
 bool lab_circle_find(
 	const struct lab *lab, const struct lab_state *state, struct deadlock_circle *circle);
 
@@ -120,7 +120,7 @@ enum weft_exit console_end(const struct lab *lab, const bool *spare);
 void console_forget(const struct lab *lab);
 
 /* Ends the processes, removes namespace and run directory; frees 'state'. Returns how many
- * processes had to be killed, or -errno and error. */
+ * processes had to be killed, or -errno with error set. */
 int lab_take_down(struct lab_state *state, struct error *error);
 
 /* Takes down the lab in that run directory, with its lock held. Like lab_take_down(); -ENOENT: it
@@ -139,11 +139,12 @@ typedef enum weft_exit lab_running_fn(const struct lab_arguments *arguments, con
 enum weft_exit lab_with_running(
 	const struct lab_arguments *arguments, const char *command, lab_running_fn *work);
 
-/* -EINVAL and error if the lab runs on several machines, for commands that only support one. */
+/* Returns -EINVAL with error set if the lab runs on several machines, for commands that only
+ * support one. */
 int lab_expect_one_machine(
 	const struct lab *lab, const struct lab_state *state, struct error *error);
 
-/* The process that runs 'device'; NULL: it is not on this machine. */
+/* The process that runs 'device', or NULL if it is not on this machine. */
 const struct lab_record *lab_record_of(
 	const struct lab *lab, const struct lab_state *state, const char *device);
 
@@ -153,7 +154,7 @@ struct lab_mapper {
 	char host[TOPOLOGY_NAME_MAX]; /* "": none is known of */
 	bool elsewhere;               /* on another machine */
 	unsigned miscabled;           /* differences from the expected topology */
-	/* In a lab on several machines: a host here that lacks routes to some other host; "". */
+	/* In a lab on several machines: a host here that lacks routes to some other host, or "". */
 	struct error short_of;
 };
 
@@ -162,7 +163,7 @@ struct lab_mapper {
  * but succeeds without them: other machines may not be up yet. 'lenient': processes that have
  * ended, or stop answering because they are ending, are left out; otherwise they are an error, and
  * a mapper on another machine must still be sending. 'leader' is the last mapper that led, also on
- * failure. 0, -ETIMEDOUT, -EINTR or another -errno, and error. */
+ * failure. Returns 0, or -ETIMEDOUT, -EINTR or another -errno with error set. */
 int lab_wait_mapped(const struct lab *lab, const struct lab_state *state, bool lenient,
 	uint64_t patience_ms, struct lab_mapper *leader, struct error *error);
 
@@ -176,14 +177,15 @@ int lab_veth_create(const struct lab_plan *plan, uint32_t frame_bytes, struct er
 /* It is not an error if the namespace does not exist. */
 int lab_veth_remove(const char *netns, struct error *error);
 
-/* Removes an uplink, or the remains of it; "": there is none. 0, or -errno and error. */
+/* Removes an uplink, or the remains of it; "": there is none. Returns 0, or -errno with error
+ * set. */
 int lab_uplink_remove(const char *name, struct error *error);
 
 /* weft lab run --set: the traffic of one run, which differs from the traffic in the lab's file. */
 
 /* Applies "KEY=VALUE" to the opened lab, and writes the file that processes are told to load
- * ('traffic load'). 0, or -EINVAL and error: a key that cannot change while the lab is up, or a
- * value that the lab does not support; else -errno. */
+ * ('traffic load'). Returns 0, or -EINVAL with error set: a key that cannot change while the lab is
+ * up, or a value that the lab does not support; or another -errno. */
 int lab_run_set(struct lab *lab, const char *const *set, unsigned sets, struct error *error);
 
 /* Credits and windows of a lab compared with round trips (credit_cover.h). */
@@ -194,10 +196,11 @@ void lab_cover_report(const struct lab *lab, credit_cover_fn *tell, void *ctx);
 /* The user's labs in the folder of labs that are up, or have remains. Labs started with --run-dir
  * elsewhere are not found. */
 
-/* 0 continues; -errno and error ends the walk. 'state' is NULL for a console. */
+/* Returns 0 to continue, or -errno with error set to end the walk. 'state' is NULL for a
+ * console. */
 typedef int (*lab_list_visit)(void *context, const char *name, const char *dir,
 	const struct lab_state *state, struct error *error);
 
 /* Visits the labs in order of their names, and also labs on several machines that were brought up
- * from here, if the console's folder exists. 0, or the return value of 'visit'. */
+ * from here, if the console's folder exists. Returns 0, or the return value of 'visit'. */
 int lab_list_each(bool consoles, lab_list_visit visit, void *context, struct error *error);

@@ -212,7 +212,7 @@ enum weft_exit cmd_lab_down(const struct lab_arguments *arguments)
 
 #define COMMAND "lab restart"
 
-/* 0, or -EINVAL and error. */
+/* Returns 0, or -EINVAL with error set. */
 static int check(const struct lab_arguments *arguments, const struct lab *lab,
 	const struct lab_state *state, struct error *error)
 {

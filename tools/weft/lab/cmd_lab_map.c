@@ -91,7 +91,8 @@ static struct topology *ask_map(
 
 enum form { TOPOLOGY_FILE, GRAPHVIZ, DOCUMENT };
 
-/* The format, according to the options or the file's suffix. 0, or -EINVAL and error. */
+/* The format, according to the options or the file's suffix. Returns 0, or -EINVAL with error
+ * set. */
 static int choose_form(const struct lab_arguments *arguments, enum form *form, struct error *error)
 {
 	static const struct {
@@ -117,7 +118,7 @@ static int choose_form(const struct lab_arguments *arguments, enum form *form, s
 		"-o %s: expected a file that ends in .yaml, .yml, .json, .dot or .gv", path);
 }
 
-/* The differences, one per line. NULL without memory. */
+/* The differences, one per line. Returns NULL if out of memory. */
 static char *compare(
 	const struct topology *found, const struct topology *expected, unsigned *differences)
 {

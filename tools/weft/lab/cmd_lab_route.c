@@ -55,7 +55,7 @@ static int ask_all(struct question *question, struct error *error)
 	return result;
 }
 
-/* The answer of the leading mapper. The caller's reference; NULL and error. */
+/* The answer of the leading mapper, the caller's reference; NULL with error set on failure. */
 static json_t *ask_leader(const struct question *question, struct error *error)
 {
 	json_t *leader = lab_mapping_leader_of(question->mapping, question->from), *answer;

@@ -60,7 +60,7 @@ static void send_traffic(struct lab_run *run, weft_time duration)
 		/* The lab was taken down. */
 		if (lab_run_count_left(run) == 0)
 			break;
-		/* The process has determined the requested value precisely enough. */
+		/* True if the process has determined the requested value precisely enough. */
 		if (run->lab.config->run.measure.until.interval_ppm > 0 && !lab_run_is_sending(run))
 			break;
 		if (++looks % CIRCLE_LOOKS == 0)
@@ -236,7 +236,7 @@ static void print_elsewhere(const struct lab_run *run)
 				    : " (all hosts: this machine sends and measures nothing)");
 }
 
-/* EXIT_DONE, or the code of the error that was printed. */
+/* Returns EXIT_DONE, or the code of the error that was printed. */
 static enum weft_exit write_result(struct lab_run *run)
 {
 	const char *path = run->arguments->output;

@@ -172,8 +172,8 @@ static uint32_t find_end(const struct setting *setting, const json_t *shown)
 	return is_meant(setting, end) ? end : UINT32_MAX;
 }
 
-/* The number of the process's ends whose values do not match the command yet, or -EPROTO and error.
- * 'done': prints each end in the target. */
+/* The number of the process's ends whose values do not match the command yet, or -EPROTO with error
+ * set. 'done': prints each end in the target. */
 static int look(
 	struct setting *setting, struct lab_connection *connection, bool done, struct error *error)
 {

@@ -258,7 +258,7 @@ static int dilate(const struct lab_arguments *arguments, struct lab *lab, struct
 	return result;
 }
 
-/* Without the device numbers of an earlier lab, because its remains are removed now. */
+/* Does not count the device numbers of an earlier lab, because its remains are removed now. */
 static int open_anew(struct lab_up *up, struct error *error)
 {
 	char dir[sizeof(up->lab.plan->run_dir)];

@@ -27,7 +27,7 @@ static char *hex_of(const char *bytes, size_t count)
 		       : sodium_bin2hex(text, 2 * count + 1, (const unsigned char *)bytes, count);
 }
 
-/* The bytes; NULL: not hexadecimal digits, or no memory. */
+/* The bytes, or NULL if the text is not hexadecimal digits or memory ran out. */
 static unsigned char *bytes_of(const char *text, size_t *count)
 {
 	size_t length = text != NULL ? strlen(text) : 1;

@@ -18,7 +18,7 @@
 /* An empty total. */
 json_t *lab_clocks_create(void);
 
-/* Adds the clocks of a process. 0, or -EPROTO and error. */
+/* Adds the clocks of a process. Returns 0, or -EPROTO with error set. */
 int lab_clocks_add(json_t *all, struct lab_connection *connection, struct error *error);
 
 /* Adds the document of another machine. */

@@ -113,7 +113,8 @@ int lab_veth_remove(const char *netns, struct error *error)
 
 /* --- uplink --- */
 
-/* Runs the command with this input. 0, or -EIO, even if the command ends without reading it. */
+/* Runs the command with this input. Returns 0, or -EIO, even if the command ends without reading
+ * it. */
 static int __attribute__((format(printf, 2, 3))) run(const char *command, const char *format, ...)
 {
 	FILE *program = popen(command, "we");
@@ -209,13 +210,13 @@ int lab_uplink_remove(const char *name, struct error *error)
 	/* The interface also disappears with the edge's namespace. */
 	if (if_nametoindex(name) != 0 && run(command, "%s", "") < 0 && if_nametoindex(name) != 0)
 		return error_set(error, EIO, "uplink: %s cannot be removed", name);
-	/* The first line is needed because deleting a missing table would be an error. */
+	/* The first line is needed because it would be an error to delete a missing table. */
 	if (run("nft -f -", "table ip %s\ndelete table ip %s\n", name, name) < 0)
 		return error_set(error, EIO, "uplink: nftables: table %s cannot be removed", name);
 	return 0;
 }
 
-/* Sets up the outer end, and how the machine treats the packets. Only replies get in. */
+/* Sets up the outer end, and how the machine treats the packets. Only replies are let in. */
 static int make_outside(
 	const char *name, const char *netns, const char *nat, char inner[20], char outer[20])
 {

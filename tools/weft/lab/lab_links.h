@@ -43,11 +43,12 @@ struct lab_cable {
 	bool cut;                   /* wanted */
 };
 
-/* Fills in the ends of the cable at a port such as "s0:1". 0, or -EINVAL and error. */
+/* Fills in the ends of the cable at a port such as "s0:1". Returns 0, or -EINVAL with error set. */
 int lab_cable_find(
 	const struct lab *lab, const char *name, struct lab_cable *cable, struct error *error);
 
-/* Cuts or joins the cable, and waits until the loops have done so. One end is enough to cut it; the
- * ends in ended processes are skipped. 0, or -errno and error: -ENODEV if neither end is here. */
+/* Cuts or joins the cable, and waits until the loops have done so. One end suffices to cut it; ends
+ * in processes that have ended are skipped. Returns 0, or -errno with error set: -ENODEV if neither
+ * end is here. */
 int lab_cable_order(const struct lab *lab, const struct lab_state *state,
 	const struct lab_cable *cable, struct error *error);

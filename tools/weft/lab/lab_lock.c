@@ -30,9 +30,9 @@ static bool was_removed(int fd, const char *path)
 	       ours.st_dev != there.st_dev;
 }
 
-/* -EINVAL and error: another command holds the lock. -EBUSY: the holder has not written its id yet,
- * or the holder was killed and its child still has the descriptor because it is about to call
- * exec(). */
+/* Returns -EINVAL with error set if another command holds the lock. Fails with -EBUSY: the holder
+ * has not written its id yet, or the holder was killed and its child still has the descriptor
+ * because it is about to call exec(). */
 static int refuse(int fd, const char *dir, struct error *error)
 {
 	char who[64];
@@ -56,7 +56,7 @@ static bool is_ours(int fd)
 	       status.st_nlink <= 1;
 }
 
-/* The locked file's descriptor; -ESTALE: try again; else as refuse(). */
+/* The locked file's descriptor; -ESTALE to try again; otherwise the same as refuse(). */
 static int try_lock(const char *path, const char *dir, struct error *error)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600), result;

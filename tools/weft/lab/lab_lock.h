@@ -18,8 +18,8 @@ struct lab_lock {
 };
 
 /* 'work' ends the sentence "this lab is being …": "brought up". Makes the folders above 'dir'.
- * -EINVAL and error: another command is working on this lab; the error names its action, which it
- * has one second to write. -errno and error: the file cannot be created. */
+ * Returns -EINVAL with error set: another command is working on this lab; the error names its
+ * action, which it has one second to write. -errno and error: the file cannot be created. */
 int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, struct error *error);
 /* In a child, before it becomes another weft command, which then inherits the lock. */
 void lab_lock_pass(const struct lab_lock *lock);

@@ -9,14 +9,14 @@
 #include "topo/topology.h"
 
 json_t *lab_mapping_create(void);
-/* Queries a process and adds its answer. 0, or -errno and error. */
+/* Queries a process and adds its answer. Returns 0, or -errno with error set. */
 int lab_mapping_add(
 	json_t *mapping, const struct lab_record *record, const char *dir, struct error *error);
 
-/* This candidate is the leader, with or without routes. */
+/* True if this candidate is the leader, with or without routes. */
 bool lab_mapping_leads(const json_t *mapper);
-/* The leading mapper; if there are several, the one with the most switches. NULL: none on this
- * machine. */
+/* The leading mapper; if there are several, the one with the most switches. NULL if there is none
+ * on this machine. */
 json_t *lab_mapping_leader(const json_t *mapping);
 /* The leading mapper on any machine: devices here know a remote one from its heartbeats. */
 struct lab_lead {

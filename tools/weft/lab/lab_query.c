@@ -88,7 +88,7 @@ static int call(struct lab_connection *connection, const char *command, char *re
 	return receive_there(connection, reply, size, error);
 }
 
-/* The value in a telemetry reply; the caller's reference. NULL and error. */
+/* The value in a telemetry reply; the caller's reference. Returns NULL with error set. */
 static json_t *value_of(const struct lab_connection *connection, const char *command,
 	const char *reply, struct error *error)
 {
@@ -148,7 +148,7 @@ int lab_order(struct lab_connection *connection, const char *command, char *answ
 /* Number of names on each page of a list except the last (lib/telemetry/telemetry.h). */
 #define LIST_PAGE 500
 
-/* All pages of a list of devices; NULL and error. */
+/* All pages of a list of devices; NULL with error set on failure. */
 static json_t *ask_names(struct lab_connection *connection, const char *class, struct error *error)
 {
 	json_t *names, *page = NULL;
@@ -324,7 +324,7 @@ void lab_control_all(struct lab_obedience *all, unsigned count, const char *text
 			all[i].result = lab_control(all[i].connection, text, &all[i].error);
 }
 
-/* The contents of the file that the remote process wrote; the caller's reference. */
+/* Returns the contents of the file that the remote process wrote, as the caller's reference. */
 static json_t *control_there(struct lab_connection *connection, const struct lab_record *record,
 	const char *text, int patience_ms, int *code, struct error *error)
 {
@@ -341,7 +341,7 @@ static json_t *control_there(struct lab_connection *connection, const struct lab
 	return answer;
 }
 
-/* 0 or -errno; a file that cannot be written completely is removed. */
+/* Returns 0 or -errno; a file that cannot be written completely is removed. */
 static int write_temporary(char path[LAB_CONTROL_PATH], const char *text, size_t length)
 {
 	int fd, result = 0;
@@ -396,7 +396,7 @@ static json_t *control_json_there(struct lab_connection *connection,
 	return json;
 }
 
-/* Explains why the process did not write its answer: -errno and error. */
+/* Explains why the process did not write its answer: returns -errno with error set. */
 static int explain_silence(
 	const struct lab_record *record, const char *dir, const char *text, struct error *error)
 {

@@ -16,30 +16,31 @@
 
 struct lab_connection {
 	const char *prefix;
-	int fd;                    /* -1: none, or the process closed it because it ends */
+	int fd;                    /* -1: none, or the process closed it because it is ending */
 	int patience_ms;           /* for an answer of a process of this machine */
 	struct lab_remote *remote; /* process that is queried from a console; else NULL */
 };
 
-/* 0, or -errno and error: -ENOENT or -ECONNREFUSED if the process does not run (yet). */
+/* Returns 0, or -errno with error set: -ENOENT or -ECONNREFUSED if the process does not run
+ * (yet). */
 int lab_connect(
 	struct lab_connection *connection, const struct lab_record *record, struct error *error);
 void lab_disconnect(struct lab_connection *connection);
 
-/* The value that telemetry returns for the command "/weft/…"; the caller's reference. NULL and
- * error. */
+/* The value that telemetry returns for the command "/weft/…"; the caller's reference. Returns NULL
+ * with error set. */
 json_t *lab_ask(struct lab_connection *connection, const char *command, struct error *error);
 /* Appends the objects of a page: DPDK 22.11 writes an array of them as {"0": {…}, "1": {…}}.
  * Returns their number. */
 size_t lab_append_page(json_t *into, json_t *page);
 
-/* For a command that answers "ok …" or "error: …". 0 and the text after "ok " in 'answer' (may be
- * NULL), or -EINVAL and error. */
+/* For a command that answers "ok …" or "error: …". Returns 0 with the text after "ok " in 'answer'
+ * (may be NULL), or -EINVAL with error set. */
 int lab_order(struct lab_connection *connection, const char *command, char *answer, size_t size,
 	struct error *error);
 
 /* Adds {"s0": {counters}, …} of all devices of a class (switch, nic, port, congestion) to 'into'.
- * 0, or -EPROTO and error. */
+ * Returns 0, or -EPROTO with error set. */
 int lab_ask_class(
 	struct lab_connection *connection, const char *class, json_t *into, struct error *error);
 
@@ -61,7 +62,7 @@ static inline bool json_flag_of(const json_t *object, const char *name)
 	return json_is_true(json_object_get(object, name));
 }
 
-/* The object in a list that has this text as a member; NULL: none. */
+/* The object in a list that has this text as a member, or NULL. */
 json_t *lab_row(const json_t *list, const char *member, const char *text);
 
 /* All pages of /weft/links. */
@@ -72,7 +73,7 @@ json_t *lab_ask_links(struct lab_connection *connection, struct error *error);
 #define LAB_CONTROL_PATH 400
 
 /* Gives the loop a command; it accepts one at a time, so this waits until the loop has accepted it.
- * -EINVAL and error. */
+ * Returns -EINVAL with error set. */
 int lab_control(struct lab_connection *connection, const char *text, struct error *error);
 
 /* A process that gets a command, and its answer. */
@@ -88,10 +89,10 @@ void lab_control_all(struct lab_obedience *all, unsigned count, const char *text
 
 /* lab_control() for a command that ends with a PATH: chooses a path in 'dir' and waits for the
  * file, which the caller removes. For a process of another machine the path is there, and the file
- * is copied to a temporary one here. -ENODEV: the process ended, or does not write. */
+ * is copied to a temporary one here. Fails with -ENODEV: the process ended, or does not write. */
 int lab_control_file(struct lab_connection *connection, const struct lab_record *record,
 	const char *dir, const char *text, char path[LAB_CONTROL_PATH], struct error *error);
-/* Returns the file's contents and removes it. NULL and error. */
+/* Returns the file's contents and removes it. Returns NULL with error set. */
 json_t *lab_control_json(struct lab_connection *connection, const struct lab_record *record,
 	const char *dir, const char *text, struct error *error);
 /* The same for "report", with a longer timeout: a process with a million samples needs a long time

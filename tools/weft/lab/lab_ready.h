@@ -16,7 +16,7 @@ struct lab_ready {
 	bool answers;     /* its EAL is up */
 	size_t links, up; /* ends of links; 0: the process has not opened its ports yet */
 	size_t away;      /* ends that are not up, and whose other end is on another machine */
-	char why[LAB_READY_TEXT]; /* the first link that is not up, and the reason; "" */
+	char why[LAB_READY_TEXT]; /* the first link that is not up, and the reason; or "" */
 };
 
 /* 'elsewhere': devices on other machines (lab_state.h). */
@@ -27,15 +27,16 @@ void lab_ready_ask(
 void lab_ready_read(json_t *links, const json_t *elsewhere, struct lab_ready *ready);
 
 /* "s0:3 is cabled to another fabric (number 0x1234)" for a link in state "other fabric"; "s0:3
- * receives hellos of s2:1 instead of s1:0" for one in state "wrong port". False: another state. */
+ * receives hellos of s2:1 instead of s1:0" for one in state "wrong port". Returns false for any
+ * other state. */
 bool lab_ready_stranger(const json_t *link, char *out, size_t size);
 
 /* Exhausted buffer pools. Every device reports them in a counter of its own, or of one of its
  * ports, named 'no_mbuf' or 'pool_empty'. */
 
-/* Checks {device or port: {counter: value}}, of hosts or of switches: 0, or -ENOBUFS and error,
- * which names the first exhausted pool and the number of others. */
+/* Checks {device or port: {counter: value}} of hosts or switches. Returns 0, or -ENOBUFS with error
+ * set, which names the first exhausted pool and the number of others. */
 int lab_pools_check_counters(json_t *devices, bool hosts, struct error *error);
 
-/* Queries the process. 0, -ENOBUFS or another -errno, and error. */
+/* Queries the process. Returns 0, or -ENOBUFS or another -errno with error set. */
 int lab_pools_check(const struct lab_record *record, struct error *error);

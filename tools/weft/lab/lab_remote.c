@@ -189,7 +189,7 @@ static char *line_end(const struct lab_remote *remote)
 	return remote->used > 0 ? memchr(remote->bytes, '\n', remote->used) : NULL;
 }
 
-/* Reads some bytes. 0, or the result of break_off(). */
+/* Reads some bytes. Returns 0, or the result of break_off(). */
 static int read_more(struct lab_remote *remote, struct error *error)
 {
 	ssize_t got;
@@ -225,7 +225,7 @@ static json_t *take_line(struct lab_remote *remote, char *end, struct error *err
 	return answer;
 }
 
-/* Waits until there is something to read. 0, or the result of break_off(). */
+/* Waits until there is something to read. Returns 0, or the result of break_off(). */
 static int wait_to_receive(
 	struct lab_remote *remote, uint64_t until, bool heeds, struct error *error)
 {
@@ -243,8 +243,8 @@ static int wait_to_receive(
 	}
 }
 
-/* The next line; NULL and error: the session is broken. 'heeds': a signal ends the wait; false
- * after a signal, because the answers of processes that were told to stop are still wanted. */
+/* The next line; NULL with error set if the session is broken. 'heeds': a signal ends the wait;
+ * false after a signal, because answers from processes that were told to stop are still wanted. */
 static json_t *receive_line(
 	struct lab_remote *remote, int timeout_ms, bool heeds, struct error *error)
 {

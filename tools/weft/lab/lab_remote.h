@@ -29,7 +29,7 @@ struct lab_remote {
 	size_t used, room;
 	char why[LAB_SSH_WHY_MAX + 64]; /* it has broken */
 	char dir[256];                  /* run directory of the lab there */
-	bool up;                        /* the lab is up there, or has remains */
+	bool up;                        /* the lab is up there or has remains */
 	json_t *alive; /* lab_record_alive(): an answer, and the time when it arrived */
 	uint64_t alive_ms;
 	bool greeting; /* it was restarted, and has not answered yet */
@@ -39,21 +39,22 @@ struct lab_remote {
  * are copied. On failure the session is broken. */
 void lab_remote_start(
 	struct lab_remote *remote, const struct lab_ssh_target *target, const char *lab);
-/* Waits for the answer to the greeting: {"up": …, "dir": …, "processes": […]}. NULL and error; a
- * signal ends the wait (lab_wait.h). */
+/* Waits for the answer to the greeting: {"up": …, "dir": …, "processes": […]}. Returns NULL with
+ * error set on failure. A signal ends the wait (lab_wait.h). */
 json_t *lab_remote_greeted(struct lab_remote *remote, int timeout_ms, struct error *error);
 
 /* Broken, or not there again. */
 bool lab_remote_is_broken(const struct lab_remote *remote);
 /* For commands that poll: restarts a broken session once, without waiting; a later call checks
- * whether it answered, and returns its greeting, the caller's reference. NULL: not yet. */
+ * whether it answered, and returns its greeting, the caller's reference. Returns NULL if not
+ * yet. */
 json_t *lab_remote_retry(struct lab_remote *remote);
 
-/* Sends a request, whose reference it takes; 0, or -errno and error. A session that accepts nothing
- * is broken off after LAB_REMOTE_CALL_MS, or by a signal. */
+/* Sends a request, whose reference it takes; 0, or -errno with error set. A session that accepts
+ * nothing is broken off after LAB_REMOTE_CALL_MS, or by a signal. */
 int lab_remote_send(struct lab_remote *remote, json_t *request, struct error *error);
-/* Waits for the next answer; the caller's reference. NULL and error: an error there, with its errno
- * in 'code' (may be NULL); or the session is broken: -EHOSTUNREACH. */
+/* Waits for the next answer; the caller's reference. Returns NULL with error set: an error there,
+ * with its errno in 'code' (may be NULL); or the session is broken: -EHOSTUNREACH. */
 json_t *lab_remote_receive(
 	struct lab_remote *remote, int timeout_ms, int *code, struct error *error);
 /* Whether there is something to receive, or the session has ended; waits at most this long. */

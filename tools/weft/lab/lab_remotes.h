@@ -10,7 +10,7 @@
 #include "lab_state.h"
 
 /* Starts a session with each machine, all at once, and fills 'state'. A broken session is not a
- * failure: its processes count as not alive. 0, or -errno and error. */
+ * failure: its processes count as not alive. Returns 0, or -errno with error set. */
 int lab_remotes_open(const struct lab *lab, struct lab_state *state, struct error *error);
 
 /* Asks all machines again which processes run, and tries to reach the unreachable machines without
@@ -22,8 +22,8 @@ unsigned lab_remotes_send(const struct lab_state *state, const char *command);
 /* The number of machines on which the lab is up, or has remains. */
 unsigned lab_remotes_up(const struct lab_state *state);
 
-/* Holds the lock for sending traffic on all machines until the sessions end. 0, or -errno and
- * error. */
+/* Holds the lock for sending traffic on all machines until the sessions end. Returns 0, or -errno
+ * with error set. */
 int lab_remotes_lock(struct lab_state *state, struct error *error);
 
 /* How to reach a machine of the lab; 'control' may be "". */

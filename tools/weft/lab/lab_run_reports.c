@@ -44,7 +44,7 @@ unsigned lab_run_count_left(struct lab_run *run)
 	return left;
 }
 
-/* A stopped process, for example, neither obeys nor reports. */
+/* For example, a stopped process neither obeys nor reports. */
 static void give_up_silent(
 	struct lab_run *run, unsigned i, const char *what, const struct error *error)
 {

@@ -61,7 +61,7 @@ unsigned lab_run_count_left(struct lab_run *run);
 void lab_run_order(struct lab_run *run, const char *text);
 /* Makes all processes load the traffic of this run, which the start command requests. */
 int lab_run_load(struct lab_run *run, struct error *error);
-/* Whether some process has not finished its traffic. */
+/* True if some process has not finished its traffic. */
 bool lab_run_is_sending(struct lab_run *run);
 /* Collects what all processes counted before the run. If they are still sending for an earlier run
  * that was killed, stops that traffic first; -EBUSY if it does not stop. */

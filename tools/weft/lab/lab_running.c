@@ -30,7 +30,8 @@ const struct lab_record *lab_record_of(
 	return NULL;
 }
 
-/* Loads the processes on this machine. 0, or -errno and error; -ENOENT: the lab is not up. */
+/* Loads the processes on this machine. Returns 0, or -errno with error set; -ENOENT: the lab is not
+ * up. */
 static int load_here(const struct lab *lab, const struct lab_target *target,
 	struct lab_state *state, struct error *error)
 {
@@ -67,7 +68,7 @@ static int load_there(
 	return result;
 }
 
-/* '-o' must not name a file that the lab is made from. */
+/* '-o' must not name a file from which the lab was made. */
 static int check_output(const struct lab_arguments *arguments, const struct lab *lab,
 	const struct lab_target *target, struct error *error)
 {
@@ -178,7 +179,7 @@ static struct lab_lead lead_of(
 	return lead;
 }
 
-/* 1: every device has routes; 0: not yet, and why; or -errno. */
+/* Returns 1 if every device has routes, 0 with the reason if not yet, or -errno. */
 static int is_mapped(const struct lab *lab, const struct lab_state *state, bool lenient,
 	struct lab_mapper *leader, struct error *error)
 {

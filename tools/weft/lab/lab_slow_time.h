@@ -12,11 +12,11 @@
 
 #include "base/weft_error.h"
 
-/* Sets the environment of this process, for the programs that it executes or starts. 0, or -errno
- * and fault; -ENOENT: libfaketime is missing, or the lab has no clock. */
+/* Sets the environment of this process, for the programs that it executes or starts. Returns 0, or
+ * -errno with fault set; -ENOENT: libfaketime is missing, or the lab has no clock. */
 int lab_slow_time_begin(const char *run_dir, uint32_t dilation, struct error *error);
-/* The file of a Weft library that is preloaded into programs, such as "weft-time.so". 0, or -errno
- * and error. */
+/* The file of a Weft library that is preloaded into programs, such as "weft-time.so". Returns 0, or
+ * -errno with error set. */
 int lab_preload_find(const char *name, char path[PATH_MAX], struct error *error);
 /* Returns to real time, if this process itself runs in slow time. */
 void lab_slow_time_leave(void);

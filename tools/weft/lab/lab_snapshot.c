@@ -129,7 +129,7 @@ static void kept_path(const char *dir, char path[PATH_MAX])
 
 /* --- writing --- */
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static int include_topology(const struct lab *lab)
 {
 	struct run_config_topology *topology = &lab->config->run.topology;

@@ -20,9 +20,10 @@ struct lab_target {
 	char dir[256];  /* run directory; "": the one that the file implies */
 };
 
-/* An existing file or a topology generator is taken as such, unless it is a folder, or a topology
+/* An existing file or a topology generator is used as such, unless it is a folder, or a topology
  * kind without options, with the name of a running lab. Anything else is the name of a lab, or the
- * path of the file from which a running lab was started. -ENOENT and error: it is none of these. */
+ * path of the file from which a running lab was started. Returns -ENOENT with error set: it is none
+ * of these. */
 int lab_snapshot_find(
 	const struct lab_arguments *arguments, struct lab_target *target, struct error *error);
 
@@ -35,20 +36,21 @@ int lab_snapshot_find(
 bool lab_snapshot_is_console(const char *dir);
 
 /* Opens the lab file, or the copy that the lab keeps. Without --machine, a file with machines means
- * all of them: 'console' is true, and the run directory is the console's folder. 0, or -errno and
- * error; -ENOENT: 'file' is neither a file nor a lab that is up. */
+ * all of them: 'console' is true, and the run directory is the console's folder. Returns 0, or
+ * -errno with error set; -ENOENT: 'file' is neither a file nor a lab that is up. */
 int lab_snapshot_open(const struct lab_arguments *arguments, struct lab *lab,
 	struct lab_target *target, struct error *error);
 
 /* The lab file with every default, and with the topology itself instead of its file's name, because
- * that file may be removed or changed later. The caller frees it; NULL without memory. */
+ * that file may be removed or changed later. The caller frees it; NULL if out of memory. */
 char *lab_snapshot_text(const struct lab *lab, size_t *length);
 
-/* Writes the file into the run directory. 0, or -errno and error. */
+/* Writes the file into the run directory. Returns 0, or -errno with error set. */
 int lab_snapshot_write(const struct lab *lab, struct error *error);
 
-/* 0: the lab file equals the one from which the lab in its run directory was started, or that lab
- * has no copy. -EINVAL: fault names the first difference. Else -errno and error. */
+/* Returns 0 if the lab file equals the one from which the lab in its run directory was started, or
+ * that lab has no copy; -EINVAL if they differ: fault names the first difference; or another -errno
+ * with error set. */
 int lab_snapshot_check(const struct lab *lab, struct error *error);
 
 /* The same, ignoring these keys; the list ends with NULL. */

@@ -42,7 +42,7 @@ static void leave_terminal(void)
 {
 	setpgid(0, 0);
 	signal(SIGHUP, SIG_IGN);
-	signal(SIGTTOU, SIG_IGN); /* an error may go to the terminal */
+	signal(SIGTTOU, SIG_IGN); /* an error may appear on the terminal */
 }
 
 /* In the child; does not return. Errors are written to the log, which 'up' reads, as if the program

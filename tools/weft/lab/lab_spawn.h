@@ -11,13 +11,14 @@
 #include "experiment/lab/lab_plan.h"
 #include "lab_state.h"
 
-/* Records a process that exists but still waits. 0 lets it start; -errno and error ends it. */
+/* Records a process that exists but is still waiting. Returning 0 lets it start; -errno with error
+ * set ends it. */
 typedef int (*lab_spawn_record_fn)(void *ctx, pid_t pid, struct error *error);
 
 /* Starts argv[0] in its own process group of this session, so that Ctrl-C and hang-up of the
  * terminal do not end it, in network namespace 'netns' ("": this one), with its output in 'log'.
- * Returns its id, or -errno and error. If the caller is killed before 'record' returns, the process
- * never starts. */
+ * Returns its id, or -errno with error set. If the caller is killed before 'record' returns, the
+ * process never starts. */
 pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spawn_record_fn record,
 	void *ctx, struct error *error);
 

@@ -31,8 +31,8 @@ struct lab_ssh_command {
 
 /* Chooses the path prefix for the sockets of shared connections, for a console's folder 'dir': the
  * folder itself if ssh can use it for sockets (a short path with only plain characters), else
- * "/tmp/weft-UID/NUMBERS-", whose folder is created. 0, or -errno, 'control' "" and fault: 'dir' is
- * gone, or another user owns the folder. */
+ * "/tmp/weft-UID/NUMBERS-", whose folder is created. Returns 0, or -errno, 'control' "" and fault:
+ * 'dir' is gone, or another user owns the folder. */
 int lab_ssh_control(const char *dir, char control[LAB_SSH_CONTROL_MAX], struct error *error);
 
 /* 'self' is the path of this program. The environment variable WEFT_SSH_CONFIG names a

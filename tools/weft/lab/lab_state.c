@@ -28,7 +28,7 @@ static void state_path(const char *dir, char path[PATH_BYTES])
 
 /* --- processes --- */
 
-/* Reads the state letter and start time of a process; false if it does not exist. */
+/* Reads the state letter and start time of a process. Returns false if it does not exist. */
 static bool read_process(pid_t pid, char *letter, uint64_t *start)
 {
 	char path[64], text[1024];
@@ -142,7 +142,7 @@ void lab_record_log(
 	snprintf(out, size, "%s/%s.log", state->dir, record->name);
 }
 
-/* The record with this name, or a new one; NULL without memory. */
+/* The record with this name, or a new one; NULL if out of memory. */
 static struct lab_record *place_for(struct lab_state *state, const char *name)
 {
 	struct lab_record *more;
@@ -439,7 +439,7 @@ char *lab_log_read(
 	return text;
 }
 
-/* The text after "PROGRAM: " in a line; NULL: it does not start like that. */
+/* The text after "PROGRAM: " in a line, or NULL if it does not start like that. */
 static char *behind(char *line, const char *program)
 {
 	size_t length = strlen(program);

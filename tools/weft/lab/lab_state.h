@@ -50,13 +50,14 @@ struct lab_state {
 };
 
 /* Creates the folders above 'path', none of them in a folder that another user can change
- * (private_dir.h). 0, or -errno and error. */
+ * (private_dir.h). Returns 0, or -errno with error set. */
 int lab_make_parents(const char *path, struct error *error);
 
 /* Creates the directory, which no other user can change, with only the state of a lab that is
- * starting. -EEXIST: it exists. */
+ * starting. Returns -EEXIST if it exists. */
 int lab_state_create(struct lab_state *state, const char *dir, struct error *error);
-/* -ENOENT: no such lab is up. -EPERM: another user can change the directory (private_dir.h). */
+/* Returns -ENOENT if no such lab is up, or -EPERM if another user can change the directory
+ * (private_dir.h). */
 int lab_state_load(struct lab_state *state, const char *dir, struct error *error);
 /* Whether the directory has a state, whatever its contents. */
 bool lab_state_exists(const char *dir);
@@ -64,23 +65,24 @@ bool lab_state_exists(const char *dir);
 int lab_state_save(const struct lab_state *state, struct error *error);
 /* Removes the directory, and the files in it that labs create. */
 int lab_state_remove(const struct lab_state *state, struct error *error);
-/* Removes a directory that a killed command left without a state. False: it does not exist, or has
- * other files. */
+/* Removes a directory that a killed command left without a state. Returns false if it does not
+ * exist, or has other files. */
 bool lab_state_remove_empty(const char *dir);
 void lab_state_free(struct lab_state *state);
 
 /* Appends the record, or replaces the one with this name; fills in 'start' from the process table.
- * 0 or -ENOMEM. */
+ * Returns 0 or -ENOMEM. */
 int lab_state_add(struct lab_state *state, const struct lab_record *record);
 
 /* Removes the record of this name. */
 void lab_state_drop(struct lab_state *state, const char *name);
 
-/* Adds a namespace that 'down' must remove, unless it is already in the list. 0 or -ENOMEM. */
+/* Adds a namespace that 'down' must remove, unless it is already in the list. Returns 0 or
+ * -ENOMEM. */
 int lab_state_add_netns(struct lab_state *state, const char *netns);
 
-/* Whether the process exists, is the recorded one, and has not ended. False if its machine cannot
- * be asked. */
+/* Whether the process exists, is the recorded one, and has not ended. Returns false if its machine
+ * cannot be asked. */
 bool lab_record_alive(const struct lab_record *record);
 /* Whether it is a process of this machine that was stopped by a signal or a debugger. */
 bool lab_record_stopped(const struct lab_record *record);
@@ -89,7 +91,7 @@ bool lab_record_stopped(const struct lab_record *record);
  * LAB_REMOTE_CALL_MS (lab_remote.h); true if that machine does not answer, because the process is
  * then unreachable. */
 bool lab_record_dies(const struct lab_record *record);
-/* CPU time used by all threads of the process; 0: it is gone. */
+/* CPU time used by all threads of the process; 0 if it is gone. */
 uint64_t lab_record_cpu_ns(const struct lab_record *record);
 /* Processes of the lab that are alive. */
 unsigned lab_state_count_alive(const struct lab_state *state);
@@ -100,7 +102,7 @@ void lab_record_log(
 /* Devices of the lab on other machines: devices of processes that were never started here. A list
  * of names, switches first. */
 
-/* The caller's reference; NULL without memory. */
+/* The caller's reference; NULL if out of memory. */
 json_t *lab_elsewhere(const struct lab_plan *plan, const struct lab_state *state);
 
 /* 'device' is in the list. */
@@ -113,10 +115,10 @@ void lab_elsewhere_print(const json_t *elsewhere, FILE *out);
 
 #define LAB_LOG_MAX (1u << 20) /* bytes; only the end of a longer log is printed */
 
-/* The caller frees the text, in which non-ASCII bytes are '?'. NULL and error. */
+/* The caller frees the text, in which non-ASCII bytes are '?'. Returns NULL with error set. */
 char *lab_log_read(
 	const struct lab_state *state, const struct lab_record *record, struct error *error);
 
 /* The last error in a log, a line "PROGRAM: TEXT" that is not a warning: the text goes to 'error',
- * and the line is cut out of the log. False: there is none. */
+ * and the line is cut out of the log. Returns false if there is none. */
 bool lab_log_take_error(char *log, const char *program, char error[ERROR_TEXT]);

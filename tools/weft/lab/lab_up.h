@@ -13,20 +13,22 @@ struct lab_up {
 	struct lab_state state;
 	bool *ready; /* [process of the state]: all its links are up */
 	bool again;  /* the lab is up, except for processes that ended */
-	bool *ended; /* [process of the plan], without --process, if 'again'; else NULL */
+	/* [process of the plan]: to be started again, if 'again' is set without --process; else
+	 * NULL. */
+	bool *ended;
 	struct lab_mapper mapper;
 	uint64_t mapped_ms;    /* after the links were up */
 	json_t *elsewhere;     /* devices of other machines (lab_state.h), from the start */
-	bool exhausted;        /* it is up but unusable: a pool ran dry */
+	bool exhausted;        /* up but unusable, because a pool ran dry */
 	bool nothing;          /* --alone: everything on this machine already runs */
 	struct held_taps taps; /* 'restart': TAPs of the processes that it ended */
 };
 
-/* Whether the process of the plan has to be started: --process names it; or --process is not given,
- * and the lab is not up or this process of it ended. */
+/* Whether the process of the plan has to be started: because --process names it or, without
+ * --process, because the lab is not up or this process has ended. */
 bool lab_up_wants(const struct lab_up *up, unsigned process);
 bool lab_up_wants_edge(const struct lab_up *up, const struct run_config_edge *edge);
-/* For a memif link, the process that listens. */
+/* For a memif link: the process that listens. */
 unsigned lab_up_server(const struct lab_plan_link *link);
 
 /* lab_up_check.c: detects errors before anything is started, in the files that the lab file names,
@@ -61,6 +63,7 @@ int lab_uplink_prepare(struct lab_up *up, struct error *error);
  * after the processes have opened their edges. */
 int lab_uplink_make(const struct lab_up *up, struct error *error);
 
-/* lab_up_wait.c: wait, for at most --wait, until all links are up; until there are also routes. */
+/* lab_up_wait.c: the first waits until all links are up, the second until there are also routes;
+ * for at most --wait. */
 int lab_up_wait_links(struct lab_up *up, struct error *error);
 int lab_up_wait_whole(struct lab_up *up, struct error *error);

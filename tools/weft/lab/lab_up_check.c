@@ -265,7 +265,7 @@ bool lab_up_wants(const struct lab_up *up, unsigned process)
 	return up->arguments->only_count == 0 && (up->ended == NULL || up->ended[process]);
 }
 
-/* The first process that is alive; NULL: none. 'all': considers every process; otherwise only those
+/* The first process that is alive, or NULL. 'all': considers every process; otherwise only those
  * that --process does not name. */
 static const struct lab_record *find_alive(
 	const struct lab_up *up, const struct lab_state *former, bool all)
@@ -318,8 +318,8 @@ static int check_comes_back(
 	return 0;
 }
 
-/* Without --process, if some processes of the lab run: chooses the ones on this machine that do
- * not. */
+/* Without --process, if some processes of the lab run: chooses those on this machine that do not
+ * run. */
 static int choose_ended(struct lab_up *up, const struct lab_state *former, struct error *error)
 {
 	unsigned alive = lab_state_count_alive(former);

@@ -127,7 +127,7 @@ static int wait_for(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_NOT_ABLE;
 }
 
-/* The number that the program prints; 0: it printed why there is none. */
+/* The number that the program prints; 0 if it printed why there is none. */
 static uint32_t measure_dilation(const struct lab_up *up, int *code)
 {
 	char **argv = make_arguments(up, 0), program[600], text[16] = "";

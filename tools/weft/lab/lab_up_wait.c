@@ -218,8 +218,8 @@ static int wait_ready(struct lab_up *up, uint64_t deadline, struct error *error)
 	return missing;
 }
 
-/* 'result', unless a process ended meanwhile, which is then the reason. A process that is being
- * killed stops answering a while before it is gone. */
+/* Returns 'result', unless a process ended in the meantime, which is then the reason. A process
+ * that is being killed stops answering a while before it is gone. */
 static int blame_ended(const struct lab_up *up, int result, int patience_ms, struct error *error)
 {
 	for (int waited = 0; waited <= patience_ms; waited += STEP_MS) {

@@ -11,10 +11,11 @@
 #define PORT_DEVICES_MAX 64
 
 struct port_arguments {
-	const char *device[PORT_DEVICES_MAX]; /* addresses or interfaces; check: the lab file */
+	const char *device[PORT_DEVICES_MAX]; /* addresses or interfaces; for check: the lab file */
 	unsigned devices;
-	const char *driver;                    /* bind; NULL: vfio-pci */
-	const char *process[PORT_DEVICES_MAX]; /* check: processes by a device of theirs */
+	const char *driver; /* bind; NULL: vfio-pci */
+	/* For check: processes, each named by one of its devices. */
+	const char *process[PORT_DEVICES_MAX];
 	unsigned processes;
 	bool force, json;
 };
@@ -27,15 +28,16 @@ enum weft_exit cmd_port_check(const struct port_arguments *arguments);
 /* "0000:3b:00.0" of "0000:3b:00.0" or "3b:00.0". Returns whether the text is a PCI address. */
 bool port_address(const char *text, char out[PCI_ADDRESS_MAX]);
 
-/* Reads the device with this address, or of this network interface. 0, or fault with -EINVAL: this
- * machine has none, or it is not a network interface. */
+/* Reads the device with this address, or of this network interface. Returns 0, or fault with
+ * -EINVAL: this machine has none, or it is not a network interface. */
 int port_find(const char *text, struct pci_device *device, struct error *error);
 
 /* Visits the network interfaces on PCI in order of their addresses, until a visit returns true. */
 bool port_each(bool (*visit)(void *context, const struct pci_device *device), void *context);
 
 /* Reasons why a device cannot be bound, or a lab cannot use it. Each is one line that starts with
- * the address and names the command that fixes it. 0: no reason; else -errno and error. */
+ * the address and names the command that fixes it. 0 means no reason; otherwise -errno with error
+ * set. */
 
 /* EBUSY: the machine's own network uses it, or may use it invisibly. 'command' is the command line
  * that binds it anyway. */

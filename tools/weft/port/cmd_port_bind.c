@@ -86,9 +86,9 @@ static int unbind(struct pci_device *device, struct error *error)
 
 /* Binds a device to another driver through sysfs: driver_override, unbind, drivers_probe, as
  * dpdk-devbind.py does. 'driver' NULL: the kernel chooses. Waits until a driver has it, for at most
- * one second, because drivers may probe in the background. Afterwards 'device' has the driver. 0,
- * or -errno and error: EPERM, EIO (the kernel refused), ENODEV (no driver took it; the device has
- * none then). */
+ * one second, because drivers may probe in the background. Afterwards 'device' has the driver.
+ * Returns 0, or -errno with error set: EPERM, EIO (the kernel refused), ENODEV (no driver took it;
+ * the device has none then). */
 static int port_driver_set(struct pci_device *device, const char *driver, struct error *error)
 {
 	/* An empty line cancels an earlier request. */

@@ -231,7 +231,7 @@ static void report_path(struct check *check, const char *port, json_t *list)
 	}
 }
 
-/* Sends full-size frames through the ports of a running lab. False: it is not up. */
+/* Sends full-size frames through the ports of a running lab. Returns false if it is not up. */
 static bool check_paths(struct check *check)
 {
 	const struct topology *topology = check->lab->topology;

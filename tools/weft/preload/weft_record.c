@@ -31,7 +31,7 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The memory stream does not keep the information that memory ran out. */
+/* The memory stream does not remember that memory ran out. */
 __attribute__((format(printf, 1, 2))) static void print(const char *format, ...)
 {
 	va_list arguments;

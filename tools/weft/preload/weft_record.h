@@ -35,7 +35,7 @@ extern struct record record;
 /* Call them before and after the work of an MPI function; leave returns the function's result. */
 void record_enter(void);
 int record_leave(int result);
-/* Adds up the computing time until now. */
+/* Adds the computing time up to now. */
 void record_account(void);
 /* Writes the computing time as an operation. */
 void record_flush(void);

@@ -11,7 +11,7 @@
 #include "lab_hosts.h"
 
 /* Joins the words into one line for a shell, as ssh and rsh do: 'weft lab mpirun' uses this command
- * in their place. The caller frees the line; NULL: no memory. */
+ * in their place. The caller frees the line, or NULL if out of memory. */
 static char *join(char *const *word, unsigned words)
 {
 	char *line = NULL;

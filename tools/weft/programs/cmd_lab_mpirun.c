@@ -122,8 +122,8 @@ static bool uses_endpoints(const struct mpirun *mpi, const struct lab_arguments 
  * yields.
  *
  * If two ranks connect to each other at the same time, Open MPI 4.1 drops one of the connections
- * and counts a user of its event library less than there are. With a count of 0 it looks at its
- * sockets once in mpi_event_tick_rate, which is 10 ms by default. */
+ * and counts a user of its event library less than there are. With a count of 0 it checks its
+ * sockets once per mpi_event_tick_rate, which is 10 ms by default. */
 static enum weft_exit build(struct mpirun *mpi, const struct lab_arguments *arguments)
 {
 	enum weft_exit code;

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* weft lab replay: sends the packets of a capture from the TAPs of a lab's hosts, with addresses of
- * the lab, in its time. */
+ * the lab and in the lab's time. */
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -258,7 +258,7 @@ static uint64_t elapsed_ns(const struct replay *replay)
 }
 
 /* Waits until this time on the lab's clock, in steps, because a signal may arrive just before a
- * sleep. -EINTR: a signal. */
+ * sleep. Returns -EINTR after a signal. */
 static int wait_until(struct replay *replay, weft_time at_ps)
 {
 	uint64_t wait = at_ps / PS_PER_NS * replay->lab.lab.config->run.dilation;

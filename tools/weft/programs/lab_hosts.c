@@ -56,7 +56,7 @@ static int mount_own(const struct host_view *view, struct error *error)
 	return 0;
 }
 
-/* 0, or -errno and error: -ENOENT: no such namespace; -EPERM. */
+/* Returns 0, or -errno with error set: -ENOENT (no such namespace) or -EPERM. */
 static int host_view_enter(const struct host_view *view, struct error *error)
 {
 	int result = enter_netns(view->netns, error);

@@ -22,7 +22,7 @@ enum weft_exit lab_hosts_open(struct lab_hosts *hosts, const struct lab_argument
 	const char *command, bool plain);
 void lab_hosts_close(struct lab_hosts *hosts);
 
-/* The host's edge, or 'plain' without a namespace. NULL after printing an error: programs cannot
+/* The host's edge, or 'plain' without a namespace. NULL after printing an error, if programs cannot
  * use the host. */
 const struct run_config_edge *lab_hosts_find(struct lab_hosts *hosts, const char *host);
 

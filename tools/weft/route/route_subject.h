@@ -15,7 +15,7 @@ struct topology_cut {
 	unsigned count;
 };
 
-/* Adds one. EXIT_DONE, or prints an error for the command. */
+/* Adds one. Returns EXIT_DONE, or the exit code after printing an error for the command. */
 int topology_cut_add(struct topology_cut *cut, const char *command, const char *failed);
 
 /* Opens a file or generator and removes the failed parts. The caller destroys the topology. NULL
@@ -48,7 +48,7 @@ struct subject {
  * an error. */
 int subject_argument(struct subject_request *request, int *i, int argc, char **argv);
 
-/* EXIT_DONE, and the caller must close it; or prints an error. */
+/* Returns EXIT_DONE, and the caller must close it; or prints an error. */
 int subject_open(struct subject *subject, const struct subject_request *request);
 void subject_close(struct subject *subject);
 

@@ -25,8 +25,8 @@ int cmd_topo_export(int argc, char **argv);
 int cmd_topo_arguments(int argc, char **argv, const char **spec, bool *json);
 
 /* Reads a listing in any format, and prints notes on standard error, or reads a topology file or
- * generator; then detects levels. 'addresses' as topology_import.addresses. NULL and '*result'
- * after printing an error. */
+ * generator; then detects levels. 'addresses' as topology_import.addresses. Returns NULL with
+ * '*result' set after printing an error. */
 struct ib_addresses;
 struct topology *cmd_topo_read_listing(
 	const char *command, const char *path, struct ib_addresses *addresses, int *result);
@@ -34,7 +34,7 @@ struct topology *cmd_topo_read_listing(
 /* Prints the topology's levels, one per line. */
 void cmd_topo_print_levels(const struct topology *topology, FILE *out);
 
-/* The document of 'show --json'. NULL without memory. */
+/* The document of 'show --json'. Returns NULL if out of memory. */
 json_t *cmd_topo_json(const struct topology *topology);
 
 /* The names of the channels in the cycle of a report; empty without a cycle. */

@@ -53,8 +53,8 @@ static int take_format(struct request *request, const char *name, bool reading)
 		request->name, EXIT_BAD_REQUEST, "--format %s: expected one of %s", name, known);
 }
 
-/* The value of "--option VALUE" or "--option=VALUE"; NULL if argv[*i] is another argument; "" if
- * the value is missing. */
+/* The value of "--option VALUE" or "--option=VALUE". Returns NULL if argv[*i] is another argument,
+ * "" if the value is missing. */
 static const char *value_of(const char *option, int argc, char **argv, int *i)
 {
 	size_t length = strlen(option);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft twin: from what an operator can print of a network to what its cables and routes allow. */
+/* weft twin: shows what the cables and routes of a network allow, from listings that an operator
+ * can print. */
 
 #include <errno.h>
 #include <jansson.h>

@@ -22,13 +22,14 @@ struct twin_request {
 struct twin {
 	const struct twin_request *request;
 	struct topology *topology;
-	struct topology *mended; /* all cables at the usual rate; NULL: they are */
+	/* Copy with all cables at the usual rate; NULL: they already are. */
+	struct topology *mended;
 	char oddity[TWIN_ODDITIES_MAX][256];
 	uint32_t oddities; /* more than TWIN_ODDITIES_MAX are counted only */
 	uint32_t slow;     /* cables */
 	json_t *routes;    /* what was verified */
 	struct ib_addresses addresses;
-	struct twin_prediction prediction; /* by the routes in force, else the best ones */
+	struct twin_prediction prediction; /* with the routes in use, otherwise the best ones */
 	bool predicted;                    /* these are known */
 	json_t *measured;                  /* NULL: no counters */
 	json_t *trial;                     /* NULL: none */
@@ -36,7 +37,7 @@ struct twin {
 };
 
 /* twin_cables.c: notes switches with fewer or more links up than their level, and slow cables, and
- * makes the copy of the topology without slow cables. 0 or -ENOMEM. */
+ * makes the copy of the topology without slow cables. Returns 0 or -ENOMEM. */
 int twin_examine_cables(struct twin *twin);
 
 /* twin_output.c: the answer as text, as a JSON document on standard output, and as the page, which

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft twin: cables that differ from the others of their level. */
+/* weft twin: finds cables that differ from the others of their level. */
 
 #include <errno.h>
 #include <stdarg.h>
@@ -73,7 +73,7 @@ static void find_uneven(struct twin *twin)
 	}
 }
 
-/* The lower level of a cable, 0 for one to a host: cables of one class are compared. */
+/* The lower level of a cable, 0 for one to a host. Cables of the same class are compared. */
 static unsigned class_of(const struct topology *topology, const struct topology_link *link)
 {
 	unsigned a, b;

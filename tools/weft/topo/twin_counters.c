@@ -91,7 +91,7 @@ static int read_file(struct comparison *comparison, const char *path, struct rea
 	return result < 0 ? command_error("twin", result, &error) : EXIT_DONE;
 }
 
-/* The data of one file, or between two; false: unknown. */
+/* The data in one file, or between two files. Returns false if unknown. */
 static bool measure(
 	const struct comparison *comparison, uint32_t way, bool two, struct channel *channel)
 {
@@ -102,7 +102,7 @@ static bool measure(
 		return false;
 	channel->way = way;
 	channel->bytes = WORD_BYTES * (double)(two ? after->words - before->words : before->words);
-	/* A counter of 32 bits sticks at its end, and can be cleared alone. */
+	/* A 32-bit counter stops at its maximum, and can be cleared on its own. */
 	channel->wait = !two                         ? (double)before->wait
 			: after->wait < before->wait ? 0
 						     : (double)(after->wait - before->wait);
@@ -155,7 +155,7 @@ static void find_channels(struct comparison *comparison, bool two, const double 
 	qsort(comparison->channel, comparison->channels, sizeof(struct channel), compare_channels);
 }
 
-/* Pearson's; null where one of both is the same for all links. */
+/* Pearson's correlation; null if one of the two is the same for all links. */
 static json_t *correlation(const struct comparison *comparison)
 {
 	double mean = 1.0 / (comparison->channels > 0 ? comparison->channels : 1), xx = 0, yy = 0,

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* 'weft twin --counters': measured loads of links beside the predicted ones. */
+/* 'weft twin --counters': compares measured loads of links with predicted ones. */
 
 #include <jansson.h>
 #include <stdio.h>
@@ -16,7 +16,8 @@ struct twin_prediction {
 };
 
 /* Reads one file of counters, or the difference of two (path[1] NULL: one), and compares the data
- * of links between switches with the prediction. NULL and '*result' after an error was printed. */
+ * of links between switches with the prediction. Returns NULL with '*result' set after printing an
+ * error. */
 json_t *twin_counters_compare(const struct topology *topology, const struct ib_addresses *addresses,
 	const char *const path[2], const struct twin_prediction *prediction, int *result);
 /* The same as text. */

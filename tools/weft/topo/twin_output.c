@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft twin: its answer as text, JSON and a page. */
+/* weft twin: the answer as text, JSON and a page. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ struct place {
 	double x, y;
 };
 
-/* Levels in rows, the highest on top; other networks on a circle. */
+/* Draws levels in rows, the highest on top, and other networks on a circle. */
 static void place_switches(const struct topology *topology, unsigned levels, struct place *place)
 {
 	uint32_t count[UINT8_MAX + 1] = {0}, at[UINT8_MAX + 1] = {0};

@@ -16,7 +16,8 @@
 #define HOSTS_MIN 20
 #define HOSTS_MAX 1024
 
-/* The ARN+AFI paper's times are for links of 100 Gbps; others take as many bytes. */
+/* The ARN+AFI paper's times are for links of 100 Gbps; at other rates, times scale so that as many
+ * bytes pass. */
 #define PAPER_BPS 1e11
 
 /* Files without a name: an interrupted trial leaves nothing. */

@@ -11,8 +11,8 @@
 
 #include "topo/topology.h"
 
-/* The accepted share of the other hosts' uniform traffic in both runs. NULL if no run is made: no
- * tree, few or many hosts, or a failure, which is noted on standard error. */
+/* The accepted share of the other hosts' uniform traffic in both runs. Returns NULL if no run is
+ * made: no tree, too few or too many hosts, or a failure, which is reported on standard error. */
 json_t *twin_trial_run(const struct topology *topology);
 /* The same as text. */
 void twin_trial_print(const json_t *trial, FILE *out);

@@ -40,8 +40,8 @@ static unsigned terminal_rows(void)
 }
 
 /* Bypasses the guard on standard output, which would remove terminal sequences (tty_escape.h);
- * top_print() escapes the texts between them. A reader that stops reading does not block signals. 0
- * or -errno. */
+ * top_print() escapes the texts between them. A reader that stops reading does not block signals.
+ * Returns 0 or -errno. */
 static int write_all(const char *text, size_t bytes)
 {
 	while (bytes > 0) {
@@ -76,7 +76,7 @@ static void print_frame(const struct top *top, json_t *line, FILE *out)
 		fputc('\n', out);
 }
 
-/* 0, or -errno if the line could not be written. */
+/* Returns 0, or -errno if the line could not be written. */
 static int show(const struct top *top, json_t *line)
 {
 	char *text = NULL;
@@ -92,7 +92,7 @@ static int show(const struct top *top, json_t *line)
 	return result;
 }
 
-/* Queries the lab once more. 0, or -errno and error. */
+/* Queries the lab once more. Returns 0, or -errno with error set. */
 static int next(struct top *top, json_t **line, struct error *error)
 {
 	int result;
@@ -111,7 +111,8 @@ static int next(struct top *top, json_t **line, struct error *error)
 	return 0;
 }
 
-/* Runs once, or until a signal arrives or the reader closes the output. 0, or -errno and error. */
+/* Runs once, or until a signal arrives or the reader closes the output. Returns 0, or -errno with
+ * error set. */
 static int watch_lab(struct top *top, struct error *error)
 {
 	json_t *line;

@@ -93,7 +93,7 @@ static void note_address(struct http_server *server)
 		address.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, server->port);
 }
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 static int listen_on(struct http_server *server, const struct addrinfo *address)
 {
 	int on = 1;

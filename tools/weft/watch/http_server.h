@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The HTTP server of the metrics and of the page (libmicrohttpd), in a thread of its own, with one
- * set of rules for both:
- * - Host and Origin must name this server, otherwise the answer is 403: any page in a browser can
+/* The HTTP server of the metrics and of the page (libmicrohttpd), in a thread of its own, with the
+ * same rules for both: - Host and Origin must name this server, otherwise the answer is 403: any
+ * page in a browser can
  *   send requests to this machine. Names are IP addresses, "localhost" and, if other machines reach
  *   the server, the name of this machine; the port must be the server's.
  * - A request must be complete and its answer read HTTP_PATIENCE_MS after the connection or
@@ -23,7 +23,7 @@
 
 #define HTTP_CLIENTS      64
 #define HTTP_PEER_CLIENTS 16
-/* Browsers open connections before they have a request, on a busy machine many seconds before. */
+/* Browsers open connections before they have a request; on a busy machine, many seconds before. */
 #define HTTP_PATIENCE_MS 30000
 
 struct http_server;
@@ -41,11 +41,12 @@ struct http_calls {
 };
 
 /* Listens on "127.0.0.1:9464", "[::1]:0", …, the value of 'option'; port 0: any. 'alone': only
- * addresses that other machines cannot reach are accepted. NULL, errno and error: EINVAL for
- * another form or address, otherwise the system's reason. */
+ * addresses that other machines cannot reach are accepted. Returns NULL with errno and error set:
+ * EINVAL for another form or address, otherwise the system's reason. */
 struct http_server *http_server_open(
 	const char *option, const char *address, bool alone, struct error *error);
-/* Serves requests from now on. The time is from the caller's clock. 0, or -errno and error. */
+/* Serves requests from now on. The time is from the caller's clock. Returns 0, or -errno with error
+ * set. */
 int http_server_start(struct http_server *server, const struct http_calls *calls, uint64_t now_ms,
 	struct error *error);
 /* Closes connections that exceeded their time; call it about ten times per second. */

@@ -30,7 +30,7 @@ json_t *lab_collect_raw(const struct lab *lab, const struct lab_state *state);
  * counting, so runs and other readers of their telemetry are not affected. */
 #define LAB_CLEARED_FILE "cleared.json"
 
-/* 'all': from lab_collect_raw(). 0, or -errno and error. */
+/* 'all': from lab_collect_raw(). Returns 0, or -errno with error set. */
 int lab_cleared_write(const struct lab_state *state, const json_t *all, struct error *error);
 
 /* Subtracts the counters at the last 'clear', for processes that have been running since then.
@@ -100,11 +100,11 @@ enum weft_exit lab_watch_open(
 void lab_watch_close(struct lab_watch *watch);
 
 /* The document of lab_collect(), from the processes that currently belong to the lab; the caller's
- * reference. NULL and error: the lab is no longer up (-ENOENT in 'result'), or its state cannot be
- * read. */
+ * reference. Returns NULL with error set: the lab is no longer up (-ENOENT in 'result'), or its
+ * state cannot be read. */
 json_t *lab_watch_ask(struct lab_watch *watch, int *result, struct error *error);
 
-/* Whether the lab was neither taken down nor restarted from another file. */
+/* True if the lab was neither taken down nor restarted from another file. */
 bool lab_watch_is_up(const struct lab_watch *watch);
 
 /* Monotonic time in ns. */

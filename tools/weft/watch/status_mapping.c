@@ -13,7 +13,7 @@
 
 /* Lines that both forms of 'weft lab status' print: the mapper, wrong cables, other machines. */
 
-/* Wrong cables come last, where they are noticed. */
+/* Wrong cables come last, where users notice them. */
 void status_print_strangers(json_t *links, FILE *out)
 {
 	char text[LAB_READY_TEXT];

@@ -8,25 +8,25 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* On standard output, in 80 columns, errors first. */
+/* Prints on standard output in 80 columns, errors first. */
 void status_print(json_t *all);
-/* On standard output: all links and all non-zero counters, in lines of any length. */
+/* Prints all links and all non-zero counters on standard output, in lines of any length. */
 void status_print_wide(json_t *all);
 
 /* Parts of both. */
 
-/* The mapper; prints nothing if 'mapping' is NULL. */
+/* Prints the mapper; prints nothing if 'mapping' is NULL. */
 void status_print_mapping(json_t *mapping, FILE *out);
-/* Interfaces of programs; prints nothing if there are none. */
+/* Prints the interfaces of programs, if there are any. */
 void status_print_edges(json_t *edges, FILE *out);
-/* Ports whose other end is in another fabric, or is not the port in the topology. */
+/* Prints ports whose other end is in another fabric, or is not the port in the topology. */
 void status_print_strangers(json_t *links, FILE *out);
-/* How precisely the clocks of other machines are known, if any host needs them. */
+/* Prints how precisely the clocks of other machines are known, if any host needs them. */
 void status_print_clocks(const json_t *total, FILE *out);
-/* Devices on other machines, if there are any. */
+/* Prints devices on other machines, if there are any. */
 void status_print_elsewhere(const json_t *elsewhere, FILE *out);
 
-/* A line of lab_rates() as text of 80 columns. */
+/* Prints a line of lab_rates() as text in 80 columns. */
 
 struct top_print {
 	FILE *out;

@@ -22,7 +22,7 @@
 
 #define DEFAULT_LISTEN "127.0.0.1:9465"
 #define STEP_MS        20
-#define SOON_MS        200 /* delay from the last query until the effect of an order is shown */
+#define SOON_MS        200 /* delay after the last query until the effect of a command is shown */
 #define DIGITS         6   /* for rates and shares */
 
 struct web {
@@ -39,7 +39,7 @@ struct web {
 	uint64_t next_ms; /* look then */
 };
 
-/* Queries the lab and updates the viewers. 0, or -errno and error. */
+/* Queries the lab and updates the viewers. Returns 0, or -errno with error set. */
 static int look(struct web *web, struct error *error)
 {
 	int result = 0;
@@ -81,7 +81,8 @@ static void carry_out(struct web *web, struct web_order *order)
 	web_orders_finish(order);
 }
 
-/* Runs until a signal arrives, or until the lab has gone down. 0, or -errno and error. */
+/* Runs until a signal arrives, or until the lab has gone down. Returns 0, or -errno with error
+ * set. */
 static int watch_lab(struct web *web, struct error *error)
 {
 	int result = 0;

@@ -29,7 +29,7 @@ struct shown_run {
 	pid_t pid;
 	int status;   /* from waitpid() */
 	bool told;    /* a signal asked the run to end */
-	bool leaving; /* a signal asked to end the page as well as the run */
+	bool leaving; /* a signal requested the end of the page as well as the run */
 };
 
 /* Samples include links unless there are too many samples and links. */
@@ -59,7 +59,7 @@ static void become(char **words, const sigset_t *mask, pid_t parent)
 	_exit(EXIT_NOT_ABLE);
 }
 
-/* Starts weft-fabric with the words of the command and additional options. 0 or -errno. */
+/* Starts weft-fabric with the words of the command and additional options. Returns 0 or -errno. */
 static int start(struct shown_run *shown, int argc, char **argv)
 {
 	static char name[] = "weft-fabric", set[] = "--set", series[] = LINK_SERIES;
@@ -182,7 +182,7 @@ static int run_and_show(struct shown_run *shown, int argc, char **argv, const ch
 	return shown->leaving ? EXIT_INTERRUPTED : show_result(shown, code);
 }
 
-/* The files of the run. 0 or -errno. */
+/* The files of the run. Returns 0 or -errno. */
 static int open_files(struct shown_run *shown, const char *json)
 {
 	shown->samples = memfd_create("weft-samples", 0);

@@ -170,7 +170,7 @@ static json_t *sample_json(const struct web_run *run, uint64_t number)
 	return sample;
 }
 
-/* One value of the way, in all samples from 'from' on. */
+/* One value of the direction, in all samples from 'from' on. */
 static json_t *way_json(const struct web_run *run, uint32_t way, unsigned value, uint64_t from)
 {
 	json_t *list = json_array();

@@ -41,13 +41,13 @@ enum weft_exit web_show_open(
 /* Starts the server of the run, with the text of a document of 'weft why' (NULL: none), and prints
  * its address. Prints errors. */
 enum weft_exit web_show_start(struct web_show *show, struct web_run *run, const char *why);
-/* Waits a moment and sends news to the viewers. Returns a signal that arrived, or 0. */
+/* Waits a moment and sends changes to the viewers. Returns a signal that arrived, or 0. */
 int web_show_wait(struct web_show *show);
 void web_show_close(struct web_show *show);
 
-/* weft run --web: runs weft-fabric with the words after the first and shows the run, and its result
- * until a signal arrives. 'json': the file of --json, NULL: none. The configuration must match
- * these words. */
+/* weft run --web: runs weft-fabric with the arguments after the first one, and shows the run, then
+ * its result, until a signal arrives. 'json': the file for --json, or NULL. The configuration must
+ * match the arguments. */
 int web_show_run(int argc, char **argv, struct run_config *config, const char *file,
 	const char *json, const char *listen);
 
@@ -73,7 +73,7 @@ struct web_run {
 	bool *known; /* [ways] */
 };
 
-/* NULL without memory. */
+/* Returns NULL if out of memory. */
 struct web_run *web_run_make(void);
 /* Frees what a result replaces. */
 void web_run_forget(struct web_run *run);
@@ -98,14 +98,13 @@ json_t *web_sample(const struct lab *lab, const json_t *before, const json_t *no
 /* The fabric of a lab or a run, for the page that draws it. */
 
 /* 'lab': its name, or the result's name. {"lab", "name", "vcs", "switches", "hosts", "links"}; the
- * caller's reference, NULL without memory. "name" is the topology's ("dragonfly-4-2-2", or a
+ * caller's reference, NULL if out of memory. "name" is the topology's ("dragonfly-4-2-2", or a
  * file's name). Switches are [name, stage] (0: none), hosts names, links [port a, port b, bit/s],
- * all in the order of their numbers.
- */
+ * all in the order of their numbers. */
 json_t *web_topology(const struct topology *topology, const char *lab, unsigned vcs);
 
-/* The number of the way that starts at the port: 2 i for end a of link i, 2 i + 1 for end b; -1:
- * there is none. */
+/* The number of the way that starts at the port: 2 i for end a of link i, 2 i + 1 for end b, or
+ * -1. */
 int64_t web_way_at(const struct topology *topology, const char *port);
 
 /* A run for the page that draws it: while it goes on, from the stream of its samples
@@ -115,38 +114,39 @@ int64_t web_way_at(const struct topology *topology, const char *port);
 struct web_run;
 
 /* A run that is starting, named after its file; its samples arrive in the open file 'fd', which
- * stays the caller's. NULL without memory. */
+ * stays the caller's. Returns NULL if out of memory. */
 struct web_run *web_run_create(
 	const struct run_config *config, const struct topology *topology, const char *name, int fd);
 void web_run_destroy(struct web_run *run);
 
-/* Reads the samples that have arrived. 1: the stream has started, 0: not yet, -EINVAL: it is from
- * another build. Samples for which there was no memory are not shown. */
+/* Reads the samples that have arrived. Returns true if the stream has started, 0: not yet, -EINVAL:
+ * it is from another build. Samples for which there was no memory are not shown. */
 int web_run_follow(struct web_run *run);
 
-/* The run ended: from now on, the one in the result file is shown. 0, or -errno and error: no such
- * file, not a result, or its topology is gone; then nothing changes. */
+/* The run ended: from now on, the one in the result file is shown. Returns 0, or -errno with error
+ * set: no such file, not a result, or its topology is gone; then nothing changes. */
 int web_run_end(struct web_run *run, const char *path, struct error *error);
-/* The same for a run that is only known from its result. NULL, errno and error. */
+/* The same for a run that is only known from its result. Returns NULL with errno and error set. */
 struct web_run *web_run_read(const char *path, struct error *error);
 
-/* The event: {"id", "state": "running" or "result", "samples"}, from malloc(); NULL without memory.
- */
+/* The event: {"id", "state": "running" or "result", "samples"}, from malloc(); NULL if out of
+ * memory. */
 char *web_run_event(struct web_run *run);
 /* A number that changes whenever the event changes. */
 uint64_t web_run_version(struct web_run *run);
 
 /* clang-format off */
-/* A document of the page as text, from malloc(); NULL: there is none of this path and these numbers.
+/* A document of the page as text, from malloc(); NULL if there is none with this path and these
+ * numbers.
  *
- *	/topology   web_topology() and "run": {"id", "state", "samples", "link_series", "clock", "seed",
- *	            "messages", "throughput", "latency_ns", "fidelity", "checks", "measured_ns",
- *	            "incomplete", "waiting_ns": {switch: mean}}; null or absent: not known (yet). While a run
- *	            counts messages, also "counts": {"warmup", "messages"}
- *	/series     objects of "series" of the result, from that number on, at most 4096
- *	/sample     the document of web_sample() for the sample of that number; "stalls" are those in it
- *	/mean       the same for the whole run; on the real clock for the samples of links
- *	/link       {"utilisation", "blocked"} in both directions of that link, each in the samples from
- *	            'from' on, at most 4096 */
+ * 	/topology   web_topology() and "run": {"id", "state", "samples", "link_series", "clock", "seed",
+ * 	            "messages", "throughput", "latency_ns", "fidelity", "checks", "measured_ns",
+ * 	            "incomplete", "waiting_ns": {switch: mean}}; null or absent: not known (yet). While a run
+ * 	            counts messages, also "counts": {"warmup", "messages"}
+ * 	/series     objects of "series" of the result, from that number on, at most 4096
+ * 	/sample     the document of web_sample() for the sample of that number; "stalls" are those in it
+ * 	/mean       the same for the whole run; on the real clock for the samples of links
+ * 	/link       {"utilisation", "blocked"} in both directions of that link, each in the samples from
+ * 	            'from' on, at most 4096 */
 /* clang-format on */
 char *web_run_document(void *run, const char *path, uint64_t number, uint64_t from);

@@ -13,7 +13,7 @@
 #define BLOCK_BYTES 16384
 
 struct event {
-	unsigned users; /* viewers that it is being sent to, and the list if it is the newest */
+	unsigned users; /* viewers to which it is being sent, plus the list if it is the newest */
 	uint64_t number;
 	size_t bytes;
 	char *text;

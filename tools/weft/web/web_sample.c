@@ -74,7 +74,7 @@ struct sample {
 
 /* --- links --- */
 
-/* How full each VC of the buffer at a port is; NULL: all are empty, or unknown. */
+/* How full each VC of the buffer at a port is; NULL if all are empty, or unknown. */
 static json_t *fill_at(const struct sample *sample, const char *port)
 {
 	const struct run_config *run = &sample->lab->config->run;

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The page, over http_server.h. It talks to no process of the lab.
+/* The page, served by http_server.h. It does not talk to processes of the lab.
  *
  *   GET  /              the page and its files
  *   GET  /topology      the document of web_topology()
@@ -36,17 +36,18 @@ struct web_order {
 
 struct web_orders;
 
-/* NULL without memory. */
+/* Returns NULL if out of memory. */
 struct web_orders *web_orders_create(void);
 void web_orders_destroy(struct web_orders *orders);
 
 /* In the server's thread. Suspends the connection until the command is done; 'order', which stays
- * the caller's, must not be read before that. False: it was refused, with 'result' and 'fault'. */
+ * the caller's, must not be read before that. Returns false if it was refused, with 'result' and
+ * 'fault'. */
 bool web_orders_add(struct web_orders *orders, struct web_order *order);
 
-/* The oldest order, after which web_orders_finish() must be called; NULL: none. */
+/* The oldest order, after which web_orders_finish() must be called, or NULL. */
 struct web_order *web_orders_take(struct web_orders *orders);
-/* The command is done; the order may disappear now. */
+/* The command is done; the order may now disappear. */
 void web_orders_finish(struct web_order *order);
 
 /* Refuses all orders, and from now on refuses new ones at once. */
@@ -54,7 +55,7 @@ void web_orders_end(struct web_orders *orders);
 
 #define WEB_TOKEN_DIGITS 32
 
-/* A document as text, from malloc(); NULL: there is none. 'number' and 'from' are ?number= and
+/* A document as text, from malloc(); NULL if there is none. 'number' and 'from' are ?number= and
  * &from= of the request, 0 if they are missing. In the server's thread. */
 typedef char *(*web_document_fn)(void *ctx, const char *path, uint64_t number, uint64_t from);
 
@@ -68,11 +69,13 @@ struct web_setup {
 	void *ctx;
 };
 
-/* Reads a document of 'weft why --json'; '*text' is from malloc(). 0, or -errno and error. */
+/* Reads a document of 'weft why --json'; '*text' is from malloc(). Returns 0, or -errno with error
+ * set. */
 int web_why_read(const char *path, char **text, struct error *error);
 
-/* Serves the page. 'setup' and its members stay the caller's and must outlive the server. 0, or
- * -errno and fault. Call web_events_end() and web_orders_end() before http_server_stop(). */
+/* Serves the page. 'setup' and its members stay the caller's and must outlive the server. Returns
+ * 0, or -errno with fault set. Call web_events_end() and web_orders_end() before
+ * http_server_stop(). */
 int web_server_start(struct http_server *server, const struct web_setup *setup, uint64_t now_ms,
 	struct error *error);
 
@@ -82,12 +85,12 @@ int web_server_start(struct http_server *server, const struct web_setup *setup, 
 
 struct web_events;
 
-/* NULL without memory. */
+/* Returns NULL if out of memory. */
 struct web_events *web_events_create(void);
 /* Call it after web_events_end(), when the server has stopped. */
 void web_events_destroy(struct web_events *events);
 
-/* The endless answer to a viewer, to be queued at once; NULL without memory. */
+/* The endless answer to a viewer, to be queued at once; NULL if out of memory. */
 struct MHD_Response *web_events_answer(
 	struct web_events *events, struct MHD_Connection *connection);
 

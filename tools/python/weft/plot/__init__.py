@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Figures of sweeps and results, by matplotlib, which is imported when the first one is drawn."""
+"""Figures of sweeps and results, drawn with matplotlib, which is imported for the first one."""
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 

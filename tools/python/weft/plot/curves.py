@@ -39,7 +39,7 @@ class Curve:
 
 @dataclass
 class Curves:
-    """The curves of a figure, and what its axes and its title need to know."""
+    """The curves of a figure, and the information for its axes and its title."""
 
     kind: str
     curves: list[Curve] = field(default_factory=list)
@@ -91,7 +91,7 @@ class _Maker:
         return run.input, *((key, value) for key, value in run.vary.items() if key != along)
 
     def value(self, run: Run) -> str:
-        """The value along the curve; a result that is not of a sweep has its name."""
+        """The value along the curve; for a result that is not part of a sweep, its name."""
         return run.vary.get(self.along.get(run.input, ""), self.inputs[run.input])
 
     def number(self, run: Run) -> Number | None:

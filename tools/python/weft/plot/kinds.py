@@ -27,7 +27,7 @@ def _name_traffic(sheet: Sheet, curves: Curves, axis: str, unit: str, narrow: st
 
 
 def _set_time(sheet: Sheet, curves: Curves, name: str, *of: Of, course: bool = False) -> Axis:
-    """Sets up the y axis for times: logarithmic if they are far apart, except for a course."""
+    """Sets up the y axis for times: logarithmic if they are far apart, except over time."""
     found = range_of(curves, *of)
     log = found.log and not course
     unit = found.unit if log else unit_for(found.high)
@@ -41,7 +41,7 @@ def _set_time(sheet: Sheet, curves: Curves, name: str, *of: Of, course: bool = F
 
 
 def _latency_lines(curves: Curves) -> list[Line]:
-    """The total and the network latency of each curve, each with a look of its own."""
+    """The total and the network latency of each curve, each in its own style."""
     lines = []
     for index, curve in enumerate(curves.curves):
         if curves.latency:
@@ -68,7 +68,7 @@ def _latency_throughput(sheet: Sheet, curves: Curves) -> None:
 
 
 def _name_accepted(sheet: Sheet, curves: Curves, name: str) -> None:
-    """The axis of accepted traffic; 'name' is its name in the papers."""
+    """The axis of accepted traffic; 'name' is its name in papers."""
     if curves.normalised:
         set_name(sheet, "y", name)
         sheet.ax.set_ylim(0, 1.05)
@@ -97,7 +97,7 @@ def _throughput_load(sheet: Sheet, curves: Curves) -> None:
 
 
 def _latency_beside(sheet: Sheet, painter: Painter, latency: float) -> None:
-    """A single run has room for its latency as well, on the right."""
+    """A single run also has room for its latency, on the right."""
     unit, points = unit_for(latency), painter.points(0)
     width = round(1.7 * painter.size, 3)
     right = sheet.ax.twinx(to="right")
@@ -219,7 +219,7 @@ def _bar(sheet: Sheet, painter: Painter, index: int, curve: Curve, width: float)
 
 
 def _bars(sheet: Sheet, curves: Curves) -> None:
-    """A bar of each curve in every group, with its interval."""
+    """Draws a bar for each curve in every group, with its interval."""
     quantity, count = curves.quantity.replace("[us]", "[µs]"), len(curves.groups)
     set_title(sheet, quantity.split(" [")[0], curves.network)
     set_name(sheet, "y", quantity)
@@ -235,7 +235,7 @@ def _bars(sheet: Sheet, curves: Curves) -> None:
 
 
 def _maps(sheet: Sheet, curves: Curves) -> None:
-    """A map of squares for each curve, side by side, all in the colours of one scale."""
+    """Draws a map of squares for each curve, side by side, all with the same colour scale."""
     sheet.fig.clear()
     own = sheet.page.title
     title = own if own is not None else "\n".join(filter(None, (curves.quantity, curves.network)))
@@ -259,7 +259,7 @@ def _maps(sheet: Sheet, curves: Curves) -> None:
 
 
 def _latency_load(sheet: Sheet, curves: Curves) -> None:
-    """Total latency against the offered load; a logarithmic axis if values are far apart."""
+    """Draws total latency against the offered load; the axis is logarithmic if values are far apart."""
     set_title(sheet, "Latency against offered traffic", curves.network)
     scale = curves.bits_per_us or 100
     unit = BITS if curves.bits_per_us else SHARE_OF_LINKS

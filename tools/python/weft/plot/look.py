@@ -56,7 +56,7 @@ def unit_for(ns: float) -> Unit:
 
 
 class Range(NamedTuple):
-    """The lowest mean and end of an interval above 0, or infinity, and the highest, or 0."""
+    """Returns the lowest mean or interval end above 0 (or infinity), and the highest (or 0)."""
 
     low: float
     low_end: float
@@ -65,7 +65,7 @@ class Range(NamedTuple):
 
     @property
     def log(self) -> bool:
-        """Whether values are so far apart that their axis is logarithmic."""
+        """Returns whether values are so far apart that their axis is logarithmic."""
         return self.high > LOG_FROM * self.low
 
     @property
@@ -90,7 +90,7 @@ def range_of(curves: Curves, *of: Of) -> Range:
 
 
 def set_range(sheet: Sheet, axis: str, high: float, ax: Recorded | None = None) -> None:
-    """From 0, with room above the highest value."""
+    """An axis from 0, with room above the highest value."""
     set_limits = getattr(ax or sheet.ax, f"set_{axis}lim")
     set_limits(0, float(f"{max(high * ROOM, 1e-3):.9g}"))
 
@@ -136,14 +136,14 @@ def set_title(sheet: Sheet, title: str, network: str) -> None:
 
 @dataclass
 class Axis:
-    """How values come on an axis: multiplied with 'scale'; intervals end at 'low' and 'high'."""
+    """How values appear on an axis: multiplied by 'scale'; intervals end at 'low' and 'high'."""
 
     scale: float = 1
     low: float = 0
     high: float = math.inf
 
     def ends(self, of: Interval) -> tuple[float, float]:
-        """The lengths of an interval below and above the mean, scaled."""
+        """Returns the scaled lengths of an interval below and above the mean."""
         mean = of.mean * self.scale
         if math.isnan(mean) or math.isnan(of.half):
             return 0, 0
@@ -184,7 +184,7 @@ class Painter:
         self.size = 0.75 if sheet.page.narrow else 1.0  # scale of marks and lines
 
     def points(self, curve: int, hollow: bool | None = None) -> list[Point]:
-        """The points of a curve, or only those that are hollow or not."""
+        """Returns the points of a curve, or only the hollow ones, or only the others."""
         points = self.curves.curves[curve].points
         return [p for p in points if hollow is None or p.hollow == hollow]
 

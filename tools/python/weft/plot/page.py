@@ -31,7 +31,7 @@ class Page:
 
     @property
     def narrow(self) -> bool:
-        """Too narrow for a title and long names of axes."""
+        """Whether the page is too narrow for a title and long axis names."""
         return 0 < self.width < NARROW_INCHES
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""The results of a plot: single ones and those of sweeps, each reduced to the numbers that the kind
+"""The results of a plot, of single runs and of sweeps, each reduced to the numbers that the kind
 of plot shows. Times are in ns, shares are fractions; NaN was not measured."""
 import math
 import os
@@ -28,7 +28,7 @@ _NETWORKS = {
 
 @dataclass
 class Request:
-    """What is drawn of the results, as the options of 'weft plot' have it."""
+    """Which part of the results is drawn, as selected with the options of 'weft plot'."""
 
     kind: str = ""
     where: list[str] = field(default_factory=list)  # KEY=VALUE
@@ -58,7 +58,7 @@ class Value:
 
 @dataclass
 class Run:
-    """A result of an input, and its varied keys with their values; none outside of sweeps."""
+    """A result of an input, and its varied keys with their values; no keys outside of sweeps."""
 
     input: int
     vary: dict[str, str]
@@ -102,7 +102,7 @@ def label_of(labels: list[str], key: str | None, value: str) -> str | None:
 
 
 def load_runs(paths: list[str], request: Request) -> Runs:
-    """The runs of sweeps' folders and of results. Points without a result are left out."""
+    """Reads the runs of sweep folders and results. Points without a result are left out."""
     runs = Runs(request)
     varied: set[tuple[str, str]] = set()
     with Asker() as asker:
@@ -140,7 +140,7 @@ def _check_options(request: Request, varied: set[tuple[str, str]]) -> None:
 
 
 def _add_points(runs: Runs, folder: str, varied: set[tuple[str, str]], asker: Asker) -> None:
-    """The points with every requested value of the keys that their sweep varies."""
+    """Returns the points that have the requested values of the keys that their sweep varies."""
     manifest = manifests.read(folder)
     if manifest is None:
         raise Error(f"{folder}: the folder has no {manifests.NAME} of a sweep")
@@ -235,7 +235,7 @@ def _links(result: dict[str, Any], key: str) -> list[Value]:
 
 
 def _read_histogram(request: Request, result: dict[str, Any]) -> list[Value]:
-    """How many values are in each step of the histogram of a latency."""
+    """Returns the number of values in each step of a latency histogram."""
     which = request.latency_key(request.latency or "total")
     section = result.get("latency_ns", {}).get(which)
     steps = section.get("histogram") if isinstance(section, dict) else None
@@ -260,7 +260,7 @@ def _read_completion(_: Request, result: dict[str, Any]) -> list[Value]:
 
 
 def _read_slowdowns(_: Request, result: dict[str, Any]) -> list[Value]:
-    """99th percentile and median of each decade of lengths, at the longest length of it."""
+    """Reads the 99th percentile and the median for each decade of lengths, at its longest length."""
     flows = result.get("flows")
     if not isinstance(flows, dict) or not isinstance(flows.get("by_size"), list):
         what = "no flows ('flows.by_size')"

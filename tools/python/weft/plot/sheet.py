@@ -154,7 +154,7 @@ class Sheet:
         return matplotlib.rc_context(self.rc)
 
     def series(self, name: str, values: list[float]) -> Series:
-        """Puts numbers into the script under a name, once."""
+        """Puts numbers into the script under a name, but only once."""
         if name not in self.known:
             self.known[name] = Series(name, [float(f"{value:.9g}") for value in values])
             self.lines.append(f"{name} = {list(self.known[name])!r}")
@@ -165,7 +165,7 @@ class Sheet:
         return Recorded(self, name, getattr(importlib.import_module(module), name))
 
     def script(self, name: str, options: dict[str, Any]) -> str:
-        """The Python that draws the figure into the file 'name', or its first argument."""
+        """Returns Python code that draws the figure into the file 'name' or its first argument."""
         settings_text = "\n".join(f"    {key!r}: {value!r}," for key, value in self.rc.items())
         return (
             "#!/usr/bin/env python3\n"
@@ -185,7 +185,7 @@ class Sheet:
 
 
 def draw_sheet(curves: Curves, page: Page) -> Sheet:
-    """Draws the curves on a page. Error if the legend has no room on it."""
+    """Draws the curves on a page. Raises an Error if the legend does not fit."""
     width, height = page.width or WIDTH, page.height or HEIGHT
     if curves.kind == "maps" and not page.width:
         width, height = MAP_INCHES[0] * len(curves.curves) + 0.6, MAP_INCHES[1]
@@ -221,7 +221,7 @@ def save_options(curves: Curves, page: Page, form: str) -> dict[str, Any]:
 
 
 def _draw(curves: Curves, page: Page, width: float, height: float) -> tuple[Sheet, float]:
-    """The sheet, and the height in inches that the page needs."""
+    """Returns the sheet and the height in inches that the page needs."""
     from .kinds import DRAW
 
     sheet = Sheet(page, width, height)

@@ -72,7 +72,7 @@ def read_waterfall(paths: list[str]) -> Curves:
 
 
 def draw_waterfall(sheet: Sheet, curves: Curves) -> None:
-    """Bars from left to right, the first row on top."""
+    """Draws bars from left to right, the first row on top."""
     points = [point for curve in curves.curves for point in curve.points]
     end = max(point.x.mean + point.y2.mean for point in points)
     unit = unit_for(end)

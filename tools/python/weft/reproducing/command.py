@@ -84,7 +84,7 @@ class Request:
 
 
 def default_cache() -> str:
-    """$XDG_CACHE_HOME/weft, ~/.cache/weft, or a folder here if there is no home."""
+    """Returns $XDG_CACHE_HOME/weft, ~/.cache/weft, or a local folder if there is no home."""
     cache, home = os.environ.get("XDG_CACHE_HOME", ""), os.environ.get("HOME", "")
     folder = cache if cache.startswith("/") else f"{home}/.cache" if home.startswith("/") else "."
     with contextlib.suppress(OSError):
@@ -123,7 +123,7 @@ class Session:
         self.papers = [name for name in names if not os.path.basename(name).startswith("run-")]
 
     def open(self, name: str) -> Definition:
-        """The definition of this name or file. The file of a paper is a group of its definitions."""
+        """Returns the definition with this name or file. A paper's file is a group of definitions."""
         if name in self.request.members:
             return self.request.members[name]
         if "/" in name or "." in name:
@@ -142,7 +142,7 @@ class Session:
         raise Error(f"no experiment '{name}'; 'weft reproduce --list' lists them")
 
     def list(self) -> int:
-        """Prints all definitions, in the order of their names and numbers."""
+        """Prints all definitions, ordered by name and number."""
         found = [one for path in self.papers for one in load(path)]
         parts = re.compile(r"(\d+)").split
         found.sort(key=lambda one: [int(p) if p.isdigit() else p for p in parts(f"{one.name}.")])

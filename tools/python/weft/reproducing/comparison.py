@@ -36,7 +36,7 @@ def link_value(what: Definition, link: object) -> float:
 
 
 def _own(trial: Trial, row: Row) -> float:
-    """The value of a trial; those of links are in per cent."""
+    """Returns the value of a trial; values of links are in per cent."""
     what, course = trial.definition, trial.transient
     uses = [100 * link_value(what, link) for link in trial.links if is_between_switches(link)]
     if row.is_link and not uses:
@@ -60,14 +60,14 @@ def _own(trial: Trial, row: Row) -> float:
 
 
 def ratio_of(one: float, other: float) -> float:
-    """The quotient, also of 0 and infinity."""
+    """Returns the quotient; also handles 0 and infinity."""
     if other == 0:
         return math.inf if one > 0 else NAN
     return one / other
 
 
 def _value(done: Done, row: Row, copy: int) -> float:
-    """NaN: this instance has not been measured."""
+    """Returns NaN if this instance was not measured."""
     case, algorithm = row.case, row.over or row.algorithm
     if row.quantity == "slowdown":
         case, algorithm = row.over, row.algorithm
@@ -140,7 +140,7 @@ class Comparison:
         self.good = not (self.missed or self.wrong or self.failed)
 
     def _has_order(self, first: int, second: int) -> bool:
-        """Whether the first one is published clearly above the second one."""
+        """Returns whether the first published value is clearly above the second."""
         one, two = self.rows[first], self.rows[second]
         a, b = one.row, two.row
         same = (a.quantity, a.case, a.network, a.over) == (b.quantity, b.case, b.network, b.over)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Numbers that describe the samples of a run. NaN: there is no such sample."""
+"""Numbers that describe the samples of a run; NaN if there is no such sample."""
 import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ SLACK_NS = 1.0
 
 
 def number(entry: Any, key: str) -> float:
-    """A number of a result; 0 if it has none."""
+    """Returns a number from a result, or 0."""
     value = entry.get(key) if isinstance(entry, dict) else None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return 0.0
@@ -22,7 +22,7 @@ def number(entry: Any, key: str) -> float:
 
 
 class Sample(NamedTuple):
-    """The end of a sample, and the traffic accepted in it as a share of the hosts' links."""
+    """Returns the end of a sample, and the traffic accepted in it as a share of the hosts' links."""
 
     t_ns: float
     accepted: float
@@ -41,7 +41,7 @@ class Transient:
     samples: list[Sample] = field(default_factory=list)
 
     def take(self, series: list[Any]) -> bool:
-        """Takes the samples of a result; False if there are none."""
+        """Stores the samples of a result; returns False if there are none."""
         self.samples = [Sample(number(at, "t_ns"), number(at, "released")) for at in series]
         return bool(self.samples)
 
@@ -89,7 +89,7 @@ class Transient:
 
 
 def transient_of(whole: dict[str, Any], network: dict[str, Any]) -> Transient:
-    """What a configuration and its network have of a hot spot (answers of 'weft answer')."""
+    """Describes the hot spot in a configuration and its network (answers of 'weft answer')."""
     end, hosts = whole["duration_ps"] / 1000, network["hosts"]
     found = Transient(end, end)
     others = hot = 0.0  # shares of hosts' links
@@ -120,7 +120,7 @@ class Settling:
         self.samples: list[tuple[float, float]] = []  # share of all messages, mean in ns
 
     def take(self, series: list[Any]) -> bool:
-        """Takes the samples of a result; False if nothing has arrived."""
+        """Stores the samples of a result; returns False if nothing arrived."""
         arrived = total = before = 0.0
         self.samples = []
         for at in series:

@@ -108,7 +108,7 @@ def _key(read: Read, default: Any = MISSING, needed: bool = False) -> Any:
 def _values(
     reader: Reader, node: Any, section: type, needed: list[str], known: list[str] | None = None
 ) -> dict[str, Any]:
-    """The values of a section by their names in Python. 'known': its keys; None: all."""
+    """Returns the values of a section by their Python names. 'known': its keys; None: all."""
     pairs, reads = reader.map(node), {}
     for one in fields(section):
         if "read" in one.metadata:
@@ -137,7 +137,7 @@ ANY_SHARE = _scalar(quantity(SHARE))
 
 @dataclass
 class Choice:
-    """A network, case or algorithm, and its changes of the run file."""
+    """A network, case or algorithm, and its changes to the run file."""
 
     name: str = _key(TEXT, "", needed=True)
     set: list[str] = _key(_sets, list)  # KEY=VALUE
@@ -235,7 +235,7 @@ class Definition:
 
     @property
     def counts_messages(self) -> bool:
-        """Whether a run lasts for a number of messages, not as long as its file says."""
+        """Whether a run lasts for a number of messages instead of the time in its file."""
         return self.measure in COUNTING
 
     @property
@@ -303,7 +303,7 @@ class Definition:
 
 
 def keep(choices: list[Choice], words: str) -> bool:
-    """Keeps those that the words name. False, and all of them: there are none."""
+    """Keeps those that the words name. Keeps all and returns False if there are none."""
     found = [choice for choice in choices if choice.name in words.split(",")]
     if words and found:
         choices[:] = found
@@ -320,7 +320,7 @@ def _no_warmup(reader: Reader, section: Any, found: Definition | Quick) -> None:
 
 
 def _definition(reader: Reader, node: Any, inherited: dict[str, str]) -> Definition:
-    """A definition; 'inherited' is what the file has for all of them."""
+    """Reads a definition; 'inherited' has the settings that all definitions in the file share."""
     pairs, known = reader.map(node), None
     needed = ["time", "measure", "run", "published", "networks", "algorithms"]
     if "missing" in pairs:
@@ -343,7 +343,7 @@ def _definition(reader: Reader, node: Any, inherited: dict[str, str]) -> Definit
 
 
 def load(path: str, only: str = "") -> list[Definition]:
-    """The definitions of a file, or the one that 'only' names."""
+    """Returns the definitions in a file, or the one that 'only' names."""
     reader = Reader(path)
     if reader.form(FORMAT, PAPER_FORMAT) == FORMAT:
         found = _definition(reader, reader.root, {})

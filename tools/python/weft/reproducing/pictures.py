@@ -44,14 +44,14 @@ Values = Callable[[Trial], Sequence[float]]
 
 @dataclass
 class Bundle:
-    """The trials of one curve by instance, without those that failed."""
+    """Returns the trials of one curve by instance, without those that failed."""
 
     label: str
     trials: list[Trial]
     wanted: int  # with those that failed
 
     def named(self, count: int) -> str:
-        """The label, and how many instances it stands for if some are missing."""
+        """Returns the label, with the number of instances if some are missing."""
         return self.label + (f" ({count} of {self.wanted})" if count < self.wanted else "")
 
     def columns(self, values: Values) -> list[tuple[float, ...]]:
@@ -74,12 +74,12 @@ def _each(name: str) -> Values:
 
 
 def _total(trial: Trial) -> Sequence[float]:
-    """What was measured before a deadlock is no latency of the load."""
+    """Values measured before a deadlock do not represent the latency at this load."""
     return [p.total_ns if p.total_ns > 0 and not p.ended_early else NAN for p in trial.points]
 
 
 def _series(key: str) -> Values:
-    """Samples of a course, or of a result, where 0 was not measured."""
+    """Returns samples in which 0 means that nothing was measured."""
 
     def values(trial: Trial) -> Sequence[float]:
         if trial.definition.measure == d.EFFICIENCY:
@@ -143,7 +143,7 @@ def wanted(what: Definition) -> bool:
 
 
 def check_folder(folder: str) -> None:
-    """Makes the folder; an Error comes before hours of runs."""
+    """Creates the folder, so that an Error is raised before hours of runs."""
     make_folder(folder, "-o ")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise Error(f"-o {folder}: {os.strerror(errno.EACCES)}", Exit.NOT_ABLE)
@@ -181,7 +181,7 @@ class Figures:
         return curves
 
     def _bars(self, network: str) -> Curves:
-        """The label of a curve is of the case that misses the most instances."""
+        """The label of a curve is from the case that lacks the most instances."""
         title = d.RUN_TITLES.get(self.what.measure, "Messages waiting at the host with most")
         curves = self._curves("bars", title)
         curves.groups = [case.name for case in self.what.cases]
@@ -199,7 +199,7 @@ class Figures:
         return curves
 
     def _link_bars(self, network: str, case: str) -> Curves:
-        """The use of the links that the first algorithm uses most, under every algorithm."""
+        """Draws the load of the links that the first algorithm uses most, for every algorithm."""
         curves = self._curves("bars", "Utilisation of links [%]")
         chosen: list[int] = []
         for bundle in self._bundles(network, case):
@@ -215,7 +215,7 @@ class Figures:
         return curves
 
     def _map(self, network: str, case: str) -> Curves:
-        """The mean waiting time of each switch at its place in a mesh or torus of two dimensions."""
+        """Draws the mean waiting time of each switch at its place in a mesh or torus of two dimensions."""
         curves = self._curves("maps", "Mean waiting time of each switch [µs]")
         bundles = list(self._bundles(network, case))
         if not bundles:

@@ -26,7 +26,7 @@ KEPT = ("weft", "throughput", "latency_ns", "messages", "checks", "counters", "t
 
 
 def extract(result: dict[str, Any], what: Definition) -> dict[str, Any]:
-    """What is stored of a result. Experiments that differ in the measure alone share their results."""
+    """The stored part of a result. Experiments that differ only in the measure share results."""
     keys = [*KEPT, "incomplete"]
     if what.measures_run:
         keys += ["switches", "events", "traffic", "flows"]
@@ -43,7 +43,7 @@ class Pool:
     def __init__(
         self, trials: list[Trial], asker: Asker, cache: str, srun: str | None, again: bool
     ) -> None:
-        """'srun' as in Child; 'again': results that are there do not count."""
+        """'srun' as in Child; 'again': ignores existing results."""
         self.trials, self.asker, self.cache, self.srun = trials, asker, cache, srun
         self.again = again
         about = asker.ask("about")
@@ -54,7 +54,7 @@ class Pool:
         self.progress = Progress(len(trials), 0)
 
     def key(self, trial: Trial) -> str:
-        """A name for the next point: equal if the same program would run the same."""
+        """Returns a name for the next point, which is equal if the same program would run the same thing."""
         run, overrides = trial.definition.run, trial.overrides()
         config = self.asker.run(run, overrides, whole=True)["config"]
         files = self.asker.run(run, overrides)["files"]
@@ -109,7 +109,7 @@ class Pool:
         return kept
 
     def end(self, child: Child, interrupted: bool) -> None:
-        """A process ended. Next are the points of its trial and of those that waited for it."""
+        """A process ended: runs the next points of its trial and of trials that waited for it."""
         trial, key = self.running.pop(child)
         self.queue.extendleft(reversed(self.waiting.pop(key)))
         try:
@@ -133,7 +133,7 @@ class Pool:
             self.progress.line(f"{trial.label}: {found}")
 
     def run(self, jobs: int) -> bool:
-        """Runs all trials, 'jobs' points at a time; whether it was interrupted."""
+        """Runs all trials, 'jobs' points at a time. Returns whether it was interrupted."""
         try:
             return run_all(jobs, self.begin, self.end, self.progress.draw)
         finally:

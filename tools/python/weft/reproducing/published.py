@@ -80,7 +80,7 @@ class Row:
 
     @property
     def is_claim(self) -> bool:
-        """Whether it is a bound, without a mean."""
+        """Whether it is only a bound, without a mean."""
         return math.isnan(self.mean) and not (math.isnan(self.min) and math.isnan(self.max))
 
     @property
@@ -118,7 +118,7 @@ def _row(cells: list[str]) -> Row:
 
 
 def load(definition: Definition) -> list[Row]:
-    """The definition's rows of what it has."""
+    """Returns the rows for the networks, cases and algorithms of the definition."""
     path, rows = definition.published, []
     networks, cases, algorithms = ({c.name for c in choices} for choices in definition.lists)
     try:

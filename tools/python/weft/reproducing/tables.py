@@ -94,7 +94,7 @@ def _cells(one: Compared, readings: bool) -> list[str]:
 
 
 def curve(trial: Trial) -> dict[str, float]:
-    """The numbers of a curve by heading. Trials of an experiment that have ended have the same."""
+    """Returns the numbers of a curve by heading. All completed trials of an experiment have the same headings."""
     measure = trial.definition.measure
     if measure == EFFICIENCY:
         return dict(zip(COURSE, trial.course().values()))
@@ -220,7 +220,7 @@ def _wide_cell(one: Compared) -> str:
 
 
 def _wide(found: Comparison) -> tuple[list[Table], list[Compared]]:
-    """Wide tables, and the rows that have none: a line for each subject ("UD_ITB / UD"), a column for
+    """Returns wide tables, with one line per subject ("UD_ITB / UD"), a column for
     each network. If there are more networks than columns, the last word of a network's name
     ("hot-spot 16") is its column, and the words before it are part of the line's subject."""
     order = [network.name for network in found.definition.networks]

@@ -57,7 +57,7 @@ class Search:
         self.done = False
 
     def verify(self, messages: int) -> "Search":
-        """One that starts at the answer, with strides of one step and longer runs."""
+        """Returns a search that starts at the answer, with strides of one step and longer runs."""
         return Search(load_of(max(self.low, 0)), messages, 1)
 
     @property
@@ -131,7 +131,7 @@ class Stage(enum.Enum):
 
 @dataclass
 class Trial:
-    """The settings of a trial and what it has measured."""
+    """The settings of a trial and its measurements."""
 
     definition: Definition
     network: Choice
@@ -158,7 +158,7 @@ class Trial:
     fault: str = ""
 
     def prepare(self, asker: Asker) -> None:
-        """Reads the network and its traffic. Error: the changes make a bad run file."""
+        """Reads the network and its traffic. Raises an Error if the changes yield a bad run file."""
         what, overrides = self.definition, [("--set", self._choices())]
         efficiency = what.measure == d.EFFICIENCY
         about = asker.ask("network", file=what.run, overrides=overrides, hosts=efficiency)
@@ -218,7 +218,7 @@ class Trial:
         return [text for choice in choices for text in choice.sets(self.copy + 1)]
 
     def _lengths(self) -> Iterable[str]:
-        """As much time as the hosts need to generate so many messages."""
+        """Returns the time that the hosts need to generate that many messages."""
         what = self.definition
         per_s = self.hosts * self.load * self.bytes_per_s / self.message_bytes
         share = SCOUT_SHARE if self.scouting else 1
@@ -250,7 +250,7 @@ class Trial:
         return point.deadlock or 0 < self.definition.latency_limit < point.network_ns * 1000
 
     def take(self, result: dict[str, Any]) -> bool:
-        """Takes the result of the next point. False: a value that is needed is missing."""
+        """Stores the result of the next point. Returns False if a required value is missing."""
         what, series = self.definition, result.get("series")
         try:
             point = read_point(self.load, result)

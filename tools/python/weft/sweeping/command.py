@@ -101,7 +101,7 @@ def _choose_jobs(sweep: Sweep, real_clock: bool) -> None:
 
 
 def _write_tables(sweep: Sweep, asked: manifest.Document, outcome: Outcome) -> dict[str, Any]:
-    """Also returns sweep.json: the results that exist and the points that are missing."""
+    """Also returns sweep.json, with the existing results and the missing points."""
     plan, rows = sweep.plan, [row for row in outcome.rows if row is not None]
     means, (single, mean) = table.means(plan, outcome.rows), table.headings(plan, rows)
     write_text(sweep.path("sweep.csv"), table.csv_text(plan, single, rows), ours=True)
@@ -123,7 +123,7 @@ def _write_tables(sweep: Sweep, asked: manifest.Document, outcome: Outcome) -> d
 def run_all(
     sweep: Sweep, asker: Asker, asked: manifest.Document, real_clock: bool
 ) -> tuple[Outcome, dict[str, Any]]:
-    """Runs what is missing in the folder; also returns sweep.json."""
+    """Runs the points that are missing in the folder; also returns sweep.json."""
     with manifest.locked(sweep, asked):
         _choose_jobs(sweep, real_clock)
         outcome = slurm.run(sweep, asker) if sweep.on else run.run(sweep, asker)
@@ -158,7 +158,7 @@ def _report(sweep: Sweep, outcome: Outcome) -> int:
 
 
 def _run_point(sweep: Sweep, asker: Asker, asked: manifest.Document) -> int:
-    """As a task: neither locks the folder nor writes tables."""
+    """Runs one point as a task: neither locks the folder nor writes tables."""
     there, why = None, manifest.NAME
     try:
         there = manifest.read(sweep.folder or ".")

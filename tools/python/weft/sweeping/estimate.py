@@ -99,7 +99,7 @@ def time_text(seconds: float) -> str:
 
 
 def show(sweep: Sweep, asker: Asker, real_clock: bool) -> int:
-    """Prints how many points there are and about how long they take; the exit code."""
+    """Prints the number of points and the estimated time, and returns the exit code."""
     costs = [] if real_clock else _try_points(sweep, asker)
     if real_clock:
         takes = [sweep.config(asker, point) for point in sweep.valid]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""manifest.json, the request of the sweep in its folder: what results there belong to."""
+"""manifest.json, the request of a sweep: it identifies the results in the folder."""
 import contextlib
 import fcntl
 import json
@@ -73,7 +73,7 @@ def _check_points(sweep: Sweep, asker: Asker) -> tuple[dict[str, int], bool]:
 
 
 def read(folder: str) -> Document | None:
-    """The manifest of a folder; None: it has none. Error if it is damaged."""
+    """Returns the manifest of a folder, or None. Raises an Error if it is damaged."""
     path = f"{folder}/{NAME}"
     if not os.path.exists(path):
         return None
@@ -84,7 +84,7 @@ def read(folder: str) -> Document | None:
 
 
 def _difference(path: str, there: object, asked: object) -> str | None:
-    """The first difference of two documents; 'path' is its place."""
+    """Returns the first difference between two documents; 'path' is its position."""
     if there == asked:
         return None
     deeper = None
@@ -133,7 +133,7 @@ def _stems(manifest: Document | None) -> list[str]:
 
 @contextlib.contextmanager
 def locked(sweep: Sweep, asked: Document) -> Iterator[None]:
-    """Makes the folder and those above it, locks it, and writes the manifest if the folder suits."""
+    """Creates the folder and its parents, locks it, and writes the manifest if the folder is suitable."""
     folder = sweep.folder or "."
     try:
         with contextlib.suppress(FileExistsError):
@@ -156,7 +156,7 @@ def locked(sweep: Sweep, asked: Document) -> Iterator[None]:
 
 
 def _settle(sweep: Sweep, asked: Document) -> None:
-    """Compares the folder with what is asked for, and writes the manifest."""
+    """Compares the folder with the request, and writes the manifest."""
     for name in OUTPUTS:
         for given in (sweep.run_file, *asked["files"]):
             refuse_same(sweep.path(name), given)

@@ -62,7 +62,7 @@ def normal_key(text: str) -> str:
 
 
 def split_values(text: str) -> list[str]:
-    """The values between commas outside brackets, quotes and generators.
+    """Returns the values between commas outside brackets, quotes and generators.
 
     >>> split_values('rlft:ports=4,stages=2,[1,2],"a,b"')
     ['rlft:ports=4,stages=2', '[1,2]', '"a,b"']
@@ -159,7 +159,7 @@ class Plan:
         return values[::-1]
 
     def seed(self, point: int) -> int | None:
-        """None: the one of the run file."""
+        """None: the seed in the run file."""
         return self.first_seed + point % self.repeats if self.seeds > 0 else None
 
     def _words(self, point: int) -> list[str]:
@@ -171,7 +171,7 @@ class Plan:
         return _cut(", ".join(self._words(point)), LABEL_MAX) or "the run file as it is"
 
     def name(self, point: int) -> str:
-        """Name of a point's file without its end: "07_load=10%_seed=1"; plain characters only."""
+        """Name of a point's file without its suffix: "07_load=10%_seed=1"; plain characters only."""
         start = f"{point:0{len(str(self.points - 1))}}_"
         rest = _cut("_".join(self._words(point)), NAME_MAX - len(start)) or "run"
         return start + re.sub(
@@ -180,7 +180,7 @@ class Plan:
 
 
 def short_keys(keys: list[str]) -> list[str]:
-    """The last part of each key, or all of it if another one ends in the same."""
+    """The last part of each key, or the whole key if another one ends the same way."""
     ends = [key.rpartition(".")[2] for key in keys]
     return [end if ends.count(end) == 1 else key for key, end in zip(keys, ends)]
 
@@ -291,7 +291,7 @@ class Sweep:
             raise Error(f"--point {self.point}: there are {plan.points} points, from 0")
 
     def _check_keys(self) -> None:
-        """A key has one value at a point, and weft-fabric takes only so many."""
+        """A key has one value at each point, and weft-fabric limits the number of keys."""
         for vary in self.plan.vary:
             for name, sets in self.cases.items():
                 if any(normal_key(text.partition("=")[0]) == vary.key for text in sets):
@@ -303,7 +303,7 @@ class Sweep:
             raise Error(f"--set and --cases: together more than {left} keys")
 
     def overrides(self, point: int) -> Overrides:
-        """The changes of a point by the option that they come from."""
+        """The changes of a point, by the option that they come from."""
         by: Overrides = [("--set", self.sets)]
         for vary, value in zip(self.plan.vary, self.plan.values(point)):
             if vary.key == CASES_KEY and value in self.cases:
@@ -321,12 +321,12 @@ class Sweep:
         return f"{self.folder}/{name}"
 
     def stem(self, point: int) -> str:
-        """Path of a point's files without their ends (".json", ".log", ".part")."""
+        """Path of a point's files without their suffixes (".json", ".log", ".part")."""
         return self.path(self.plan.name(point))
 
     @property
     def valid(self) -> list[int]:
-        """The points without those that --skip-invalid leaves out."""
+        """Returns the points, except those that --skip-invalid leaves out."""
         return [point for point in range(self.plan.points) if point not in self.invalid]
 
     def config(self, asker: Asker, point: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from .request import Sweep
 
 
 class Outcome:
-    """What a sweep has: at first the results that are in its folder and the points' own."""
+    """The results of a sweep: at first those in its folder that belong to its points."""
 
     def __init__(self, sweep: Sweep, asker: Asker) -> None:
         self.sweep, self.asker = sweep, asker
@@ -34,7 +34,7 @@ class Outcome:
         self.had = self.done
 
     def missing(self) -> list[int]:
-        """The points to run: those of a task, or the valid ones without a result."""
+        """Returns the points to run: those of a task, or the valid ones without a result."""
         own = self.sweep.point
         valid = [p for p in self.sweep.valid if own in (None, p)]
         return [point for point in valid if self.rows[point] is None]
@@ -46,7 +46,7 @@ class Outcome:
         self.done += 1
 
     def find(self, point: int) -> bool:
-        """Takes the result of a point, if it is there and the point's own."""
+        """Loads the result of a point, if it exists and belongs to the point."""
         path = f"{self.sweep.stem(point)}.json"
         if not os.path.exists(path):
             return False
@@ -79,7 +79,7 @@ def _bar(points: int, had: int, out: TextIO) -> Any:
 
 
 class Progress:
-    """'points' in all, 'had' of them there before."""
+    """'points' in total, 'had' of them already there."""
 
     def __init__(self, points: int, had: int, out: TextIO | None = None) -> None:
         self.out = out if out is not None else sys.stderr
@@ -127,7 +127,7 @@ class Progress:
         self.line(f"{label}: failed: {why}")
 
     def skipped(self, label: str, why: str) -> None:
-        """A point proves to be invalid: there is one less."""
+        """A point proved to be invalid, so there is one less."""
         self.points -= 1
         self.line(f"{label}: skipped: {why}")
 
@@ -150,7 +150,7 @@ class Runner:
         return None
 
     def end(self, child: Child, interrupted: bool) -> None:
-        """Takes the result of an ended process into NAME.json; the log of a failed one stays."""
+        """Moves the result of a process that ended to NAME.json; keeps the log of a failed one."""
         point = self.running.pop(child)
         label, path = self.sweep.plan.label(point), f"{self.sweep.stem(point)}.json"
         try:

@@ -62,7 +62,7 @@ class Slurm:
         write_text(self.sweep.path(name), text, ours=True)
 
     def _send_array(self, first: int, count: int) -> None:
-        """An array of tasks for 'count' lines of slurm.points from 'first'."""
+        """Submits an array of tasks for 'count' lines of slurm.points, from 'first' on."""
         task = shlex.quote(self.sweep.path("slurm.sh"))
         done = _shell(
             "sbatch --parsable --job-name=weft-sweep --output=/dev/null "
@@ -90,7 +90,7 @@ class Slurm:
             _shell(f"scancel {job} 2>/dev/null")
 
     def take_results(self) -> None:
-        """Takes the results that have come. Another configuration's were counted at the start."""
+        """Loads the results that have arrived. Those of another configuration were counted at the start."""
         outcome = self.outcome
         strange, changed = outcome.strange, outcome.changed
         for point in outcome.missing():
@@ -101,7 +101,7 @@ class Slurm:
         outcome.strange, outcome.changed = strange, changed
 
     def _ask_queue(self, now: float, grace: float) -> bool:
-        """Whether our tasks have been gone for 'grace' seconds."""
+        """Returns whether the tasks have been gone for 'grace' seconds."""
         self.asked = now
         done = _shell(SQUEUE)
         if done.returncode != 0:
@@ -120,7 +120,7 @@ class Slurm:
         return self.gone >= GONE_TIMES and now >= self.seen + grace
 
     def wait(self, watch: Watch, grace: float) -> None:
-        """Until all results are there, or no task has been left for 'grace' seconds."""
+        """Waits until all results are there, or no task has been left for 'grace' seconds."""
         gone = False
         while not gone and self.outcome.missing() and not watch.interrupted:
             now = time.monotonic()
@@ -157,7 +157,7 @@ class Slurm:
 
 
 def run(sweep: Sweep, asker: Asker) -> Outcome:
-    """As run.run(). Ctrl-C and SIGTERM cancel the jobs."""
+    """Like run.run(). Ctrl-C and SIGTERM cancel the jobs."""
     outcome = Outcome(sweep, asker)
     progress = Progress(len(sweep.valid), outcome.had)
     slurm = Slurm(sweep, outcome, progress)

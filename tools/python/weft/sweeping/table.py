@@ -24,7 +24,7 @@ TEXT = "text"  # is neither
 
 
 class Column(NamedTuple):
-    """A column, and where its value is in a result."""
+    """A column, and the place of its value in a result."""
 
     name: str
     path: str
@@ -69,7 +69,7 @@ def _entry_columns(entry: int) -> list[Column]:
 
 
 def columns(rows: Sequence[Row | None]) -> list[Column]:
-    """The columns of a table: those that some row has."""
+    """Returns the columns of a table that at least one row has."""
     found, entry = list(COLUMNS), 0
     while any(row is not None and f"traffic.{entry}_offered" in row for row in rows):
         found += _entry_columns(entry)
@@ -78,7 +78,7 @@ def columns(rows: Sequence[Row | None]) -> list[Column]:
 
 
 def _value(path: str, source: Any) -> Any:
-    """Booleans as 0 or 1, missing values as None."""
+    """Returns booleans as 0 or 1, missing values as None."""
     for key in path.split("."):
         source = source.get(key) if isinstance(source, dict) else None
     return int(source) if isinstance(source, bool) else source
@@ -94,7 +94,7 @@ def is_empty(result: dict[str, Any]) -> bool:
 
 
 def _tidy(text: str, unit: str | None) -> Any:
-    """The value of a varied key as a number, if all values of the key are numbers."""
+    """Returns the value of a varied key as a number, if all values of the key are numbers."""
     found = number_of(text) if unit is not None else None
     if found is None:
         return text
@@ -102,7 +102,7 @@ def _tidy(text: str, unit: str | None) -> Any:
 
 
 def _cells(plan: Plan, point: int, more: Row) -> Row:
-    """The varied keys, 'more', and at the end KEY_text of the keys whose numbers have units."""
+    """The varied keys, 'more', and finally KEY_text for keys whose numbers have units."""
     pairs = list(zip(plan.vary, plan.values(point)))
     keys = {vary.key: _tidy(value, vary.unit) for vary, value in pairs}
     return {**keys, **more, **{f"{vary.key}_text": value for vary, value in pairs if vary.unit}}
@@ -171,7 +171,7 @@ def csv_text(plan: Plan, heading: Sequence[str], rows: Sequence[Row | None]) -> 
 
 
 def rounded(value: Any) -> Any:
-    """A document with ten digits of each real number, as sweep.json has them. Others are None."""
+    """Returns a document with ten digits of each real number, as in sweep.json; non-finite ones become None."""
     if isinstance(value, float):
         return float(f"{value:.10g}") if math.isfinite(value) else None
     if isinstance(value, dict):
