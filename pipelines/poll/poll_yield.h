@@ -13,7 +13,7 @@
 
 struct poll_yield {
 	bool crowded;  /* there are more loops than CPUs */
-	bool serves;   /* attached programs run on the loops' CPUs: it yields after a few polls */
+	bool serves;   /* programs share the loops' CPUs: it yields after a few polls */
 	unsigned idle; /* iterations since the last with work */
 };
 

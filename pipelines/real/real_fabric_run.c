@@ -165,8 +165,11 @@ static unsigned poll_devices(struct real_worker *worker)
 	return moved;
 }
 
+/* Without traffic of its own, a fabric carries only frames of programs. */
 static bool serves_programs(const struct real_worker *worker)
 {
+	if (worker->fabric->options.run->traffic.count == 0)
+		return true;
 	for (unsigned i = worker->first_host; i < worker->last_host; i++)
 		if (poll_nic_endpoints_active(worker->fabric->hosts[i].poll))
 			return true;
