@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "job_runs.h"
+#include "simulated_run.h"
 
 #include <stdlib.h>
 
-#include "experiment/workload/job_placement.h"
+#include "experiment/workload/run_hosts.h"
 
 struct runner {
 	struct job_runs *runs;

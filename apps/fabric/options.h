@@ -37,7 +37,7 @@ struct options {
 	unsigned snap_bytes;       /* 0: whole frames */
 	int live;                  /* a file for run_stream.h; 0: none */
 	struct run_stream *stream; /* in that file, once writing has started; NULL: none */
-	struct job_runs *jobs;     /* before the run (job_runs.h); NULL: none */
+	struct job_runs *jobs;     /* before the run (simulated_run.h); NULL: none */
 	bool mpi;                  /* this is one of MPI's ranks, or the only one */
 	bool quiet;
 };

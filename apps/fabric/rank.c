@@ -10,8 +10,28 @@
 #include <sodium.h>
 
 #include "experiment/result/run_result.h"
-#include "experiment/run/run_files.h"
+#include "experiment/run/run_config.h"
+#include "process/program.h"
 #include "wire/packet.h"
+
+/* Joins the other ranks. weft-fabric does not load the MPI library: it becomes the program that
+ * does.
+ */
+static int join(char **argv, struct ranks **ranks, struct error *error)
+{
+#ifdef WITH_MPI
+	return ranks_open(ranks, error);
+#else
+	struct error why;
+	int result = become("weft-fabric-mpi", argv, &why);
+
+	if (result != -ENOENT)
+		return error_set(error, -result, "--mpi: %s", why.text);
+	return error_set(error, ENOTSUP,
+		"--mpi: this Weft has no MPI: install the package weft-mpi, or libopenmpi-dev and "
+		"build it again with -Dmpi=enabled");
+#endif
+}
 
 struct ranks *rank_open(
 	const struct options *options, char **argv, struct error *error, int *result)
@@ -20,7 +40,7 @@ struct ranks *rank_open(
 
 	*result = 0;
 	if (options->mpi || ranks_were_started("weft-fabric"))
-		*result = rank_join(argv, &ranks, error);
+		*result = join(argv, &ranks, error);
 	return ranks;
 }
 

@@ -17,10 +17,6 @@
 struct ranks *rank_open(
 	const struct options *options, char **argv, struct error *error, int *result);
 
-/* rank_mpi.c or rank_elsewhere.c: joins the other ranks, or executes the program that can. Returns
- * 0, or a negative value with fault set. */
-int rank_join(char **argv, struct ranks **ranks, struct error *error);
-
 /* Returns -EINVAL in all ranks if their runs would differ. */
 int rank_compare(struct ranks *ranks, const struct options *options,
 	const struct run_config *config, const struct topology *topology, struct error *error);

@@ -11,10 +11,9 @@
 #include <unistd.h>
 
 #include "experiment/result/run_result.h"
-#include "experiment/run/run_files.h"
-#include "job_runs.h"
+#include "experiment/run/run_config.h"
 #include "os/atomic_file.h"
-#include "os/tty_escape.h"
+#include "os/terminal.h"
 #include "setup/credit_cover.h"
 #include "traffic/traffic_pattern.h"
 

@@ -9,7 +9,7 @@
 #include <arpa/inet.h>
 #include <inttypes.h>
 
-#include "base/bits.h"
+#include "base/port_set.h"
 #include "queuing/vc_ladder.h"
 
 #define PORT_TEXT (TOPOLOGY_NAME_MAX + 8)

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/bits.h"
+#include "base/port_set.h"
 #include "base/quantity.h"
 #include "wire/control.h"
 

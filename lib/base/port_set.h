@@ -5,14 +5,44 @@
 /* Sets of a switch's ports. The switch and its drivers are compiled twice: for up to 64 ports,
  * where a set is one word, and with PORT_SET_WIDE for up to 255, where it is a vector of four. Both
  * take the operators &, |, ~ and ^; everything else is a function here. The wide form is used in
- * separate programs (os/become.h), so it costs switches of up to 64 ports nothing.
+ * separate programs (process/program.h), so it costs switches of up to 64 ports nothing.
  *
- * Files that are always compiled for 64 ports keep sets of ports in uint64_t (bits.h). */
+ * Files that are always compiled for 64 ports keep sets of ports in uint64_t. */
 
+#include <endian.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
 
-#include "bits.h"
 #include "rng.h"
+
+/* 64-bit sets, with round-robin selection in O(1). A set is a uint64_t; member i is bit i. Sets of
+ * ports of the switch and its drivers: port_set.h. */
+
+#define BIT64(i) ((uint64_t)1 << (i))
+
+/* The first member at or after 'from' (0..63), wrapping round. 'set' is not empty. */
+static inline unsigned bits_round_robin(uint64_t set, unsigned from)
+{
+	uint64_t after = set & (UINT64_MAX << from);
+
+	return (unsigned)__builtin_ctzll(after != 0 ? after : set);
+}
+
+/* Compares BITS_BYTES bytes with 'value' without a branch: bit i of the result is byte i. */
+#define BITS_BYTES 8u
+static inline uint64_t bits_equal_bytes(const uint8_t bytes[BITS_BYTES], uint8_t value)
+{
+	const uint64_t low = UINT64_C(0x7F7F7F7F7F7F7F7F), each = UINT64_C(0x0101010101010101);
+	uint64_t word, differ;
+
+	memcpy(&word, bytes, sizeof(word));
+	differ = le64toh(word) ^ each * value;
+	/* The top bit of each byte is set if the byte is not 0. */
+	differ |= (differ & low) + low;
+	/* The multiplication moves bit 8 i to bit 56 + i. */
+	return ((~differ & ~low) >> 7) * UINT64_C(0x0102040810204080) >> 56;
+}
 
 #ifdef PORT_SET_WIDE
 #define PORT_SET_WORDS 4u

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define ERROR_TEXT 512
@@ -47,3 +48,15 @@ void error_prefix(struct error *error, const char *format, ...)
  * ENAMETOOLONG are bad requests (2), EINTR is a signal (130), everything else is the environment
  * (3). 0 gives 0. */
 enum weft_exit error_exit_code(int result);
+
+/* Escapes control characters in text from files, arguments or other programs, which a terminal
+ * would execute. */
+
+/* Length in bytes of the control character at 'at', where the text has 'left' bytes left; 0 if
+ * there is none. Line feed and tab do not count as control characters. 'before': the preceding
+ * byte, 0 at the start. C1 characters are two bytes in UTF-8, or one byte that is invalid in UTF-8
+ * at that place. */
+unsigned text_control(const char *at, size_t left, unsigned char before);
+
+/* Replaces each byte of a control character by "\xNN"; what does not fit is cut off. */
+void text_escape(char *text, size_t size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "capture_expression.h"
+#include "capture_filter.h"
 
 #include <pcap/pcap.h>
 #include <stdio.h>

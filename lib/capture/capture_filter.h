@@ -4,7 +4,7 @@
 
 /* Selects the frames of a capture: by fields of the Weft header, by what the device did with the
  * frame, and by a libpcap program (pcap_compile() for DLT_RAW) on the IPv4 packet that data frames
- * carry for a TAP. capture_expression.h makes filters from the texts of users.
+ * carry for a TAP. capture_expression_parse() makes filters from the texts of users.
  *
  * If an interface splits a packet into several frames, the program runs on the first one, and its
  * result applies to the other frames of the message. A damaged frame can have any header. A filter
@@ -13,6 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "base/weft_error.h"
+#include "topo/topology.h"
 
 /* The packets of TAPs in data frames (lib/host/edge.h): a message is an IPv4 packet, behind a
  * header if that is a long TCP segment (wire/segment.h), which the interface splits if it is longer
@@ -68,3 +71,15 @@ bool capture_filter_matches(const struct capture_filter *filter, struct capture_
 /* Converts a filter to a word of lower-case hexadecimal digits, and back. False: not a filter. */
 void capture_filter_write(const struct capture_filter *filter, char text[CAPTURE_FILTER_TEXT]);
 bool capture_filter_read(struct capture_filter *filter, const char *text);
+
+/* Makes a filter from the arguments of --filter and --where. Not for the data plane: libpcap may
+ * resolve names. */
+
+/* Either text may be NULL; with both, a frame has to match both.
+ *
+ * 'packets': an expression of pcap-filter(7) for the IPv4 packet of a data frame. 'where': words
+ * separated by spaces: vc=1,2 kind=data,credit src=h0 dst=h3 dropped. Returns 0, or -EINVAL with
+ * error set, which names the position in the text and libpcap's message. 'topology' NULL: no
+ * hosts. */
+int capture_expression_parse(struct capture_filter *filter, const char *packets, const char *where,
+	const struct topology *topology, struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "goal_lexer.h"
+#include "goal_build.h"
 
 #include <stdbool.h>
 #include <stdio.h>

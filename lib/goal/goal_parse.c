@@ -11,7 +11,6 @@
 #include "base/spill.h"
 #include "goal.h"
 #include "goal_build.h"
-#include "goal_lexer.h"
 
 struct parser {
 	struct goal_lexer lexer;

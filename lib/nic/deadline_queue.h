@@ -6,8 +6,10 @@
  * operation is O(1), without wheel or heap. A change of the delay applies to all armed timers.
  * Times passed in never decrease. */
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "base/weft_time.h"
 
@@ -26,8 +28,20 @@ struct deadline_queue {
 };
 
 /* Returns 0 or -ENOMEM. */
-int deadline_queue_init(struct deadline_queue *queue, unsigned ids, weft_time delay_ps);
-void deadline_queue_fini(struct deadline_queue *queue);
+static inline int deadline_queue_init(
+	struct deadline_queue *queue, unsigned ids, weft_time delay_ps)
+{
+	queue->delay_ps = delay_ps;
+	queue->head = queue->tail = DEADLINE_NONE;
+	queue->node = calloc(ids, sizeof(queue->node[0]));
+	return queue->node != NULL ? 0 : -ENOMEM;
+}
+
+static inline void deadline_queue_fini(struct deadline_queue *queue)
+{
+	free(queue->node);
+	queue->node = NULL;
+}
 
 static inline bool deadline_queue_armed(const struct deadline_queue *queue, uint16_t id)
 {

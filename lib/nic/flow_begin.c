@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "flow_begin.h"
+#include "flow.h"
 
 #include <sodium/crypto_shorthash.h>
 

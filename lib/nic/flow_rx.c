@@ -4,7 +4,6 @@
 
 #include <arpa/inet.h>
 
-#include "flow_begin.h"
 #include "nic_control.h"
 
 #define OVERTAKEN_FADE 256

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 
-#include "flow_begin.h"
 #include "nic_control.h"
 
 /* Each consecutive timeout doubles the wait, up to this many times; and a message gets at least

@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-#include "base/bits.h"
+#include "base/port_set.h"
 #include "flow.h"
-#include "flow_begin.h"
 #include "nic_control.h"
 #include "nic_private.h"
 #include "traffic/synthetic.h"

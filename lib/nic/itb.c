@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "base/bits.h"
+#include "base/port_set.h"
 
 struct itb *itb_create(const struct itb_config *config)
 {

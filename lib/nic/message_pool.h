@@ -26,7 +26,7 @@ struct message {
 	uint16_t number; /* within its flow */
 	uint8_t sl, vc;
 	uint8_t entry; /* index in the run's traffic */
-	uint8_t share; /* VC whose share it occupies (vc_share.h) */
+	uint8_t share; /* VC whose share it occupies (nic_private.h) */
 	uint8_t route_length;
 	uint8_t which, alternatives; /* its route, and the number of alternatives */
 	bool injected;               /* its first frame left, or the ask for its flow */

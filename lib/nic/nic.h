@@ -103,7 +103,7 @@ struct nic_config {
 	struct route_choice_options selection; /* input of the route choice */
 	/* Replaces the messages' own service levels; owned by the caller. May be NULL. */
 	const struct queuing *queuing;
-	/* Both are divided among the VCs by vc_share.h. */
+	/* Both are divided among the VCs by nic_private.h. */
 	uint32_t messages;        /* held in total, waiting or not acknowledged */
 	uint32_t payloads;        /* how many of those may have a payload of their own; may be 0 */
 	uint32_t payload_bytes;   /* largest payload of a message */
@@ -121,7 +121,7 @@ struct nic_config {
 	 * that may be in flight to this interface; frames do not stay in it. */
 	struct link_end_config link;
 	/* Random, different in each run, secret: the starts of flows are derived from it
-	 * (flow_begin.h). */
+	 * (flow.h). */
 	uint8_t secret[NIC_SECRET_BYTES];
 	/* For end-to-end tags of data frames (data_tag.h); owned by the caller. NULL: no tags. */
 	const struct data_tag_key *data_key;

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "flow.h"
-#include "flow_begin.h"
 #include "nic_control.h"
 #include "nic_private.h"
 

@@ -6,6 +6,7 @@
  * peer has a window only while a frame of it waits; windows come from a pool that is allocated at
  * the start, so thousands of peers cost nothing and memory is bounded. */
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,14 +33,41 @@ struct resequencer {
 	struct arrays arrays;
 };
 
+static inline void resequencer_fini(struct resequencer *resequencer)
+{
+	arrays_free(&resequencer->arrays);
+}
+
 /* 'frames' is a power of two. Returns 0 or -ENOMEM. */
-int resequencer_init(struct resequencer *resequencer, uint16_t windows, uint32_t frames);
-void resequencer_fini(struct resequencer *resequencer);
+static inline int resequencer_init(
+	struct resequencer *resequencer, uint16_t windows, uint32_t frames)
+{
+	*resequencer = (struct resequencer){.windows = windows, .mask = frames - 1};
+	ARRAYS_ADD(resequencer, slot, (size_t)windows * frames);
+	ARRAYS_ADD(resequencer, held, windows);
+	ARRAYS_ADD(resequencer, free_stack, windows);
+	if (resequencer->arrays.failed) {
+		resequencer_fini(resequencer);
+		return -ENOMEM;
+	}
+	for (uint16_t i = 0; i < windows; i++)
+		resequencer->free_stack[resequencer->free_count++] = (uint16_t)(windows - 1 - i);
+	return 0;
+}
 
 /* Returns an empty window, or RESEQUENCER_NONE if all are in use. */
-uint16_t resequencer_open(struct resequencer *resequencer);
+static inline uint16_t resequencer_open(struct resequencer *resequencer)
+{
+	if (resequencer->free_count == 0)
+		return RESEQUENCER_NONE;
+	return resequencer->free_stack[--resequencer->free_count];
+}
+
 /* The window is empty. */
-void resequencer_close(struct resequencer *resequencer, uint16_t window);
+static inline void resequencer_close(struct resequencer *resequencer, uint16_t window)
+{
+	resequencer->free_stack[resequencer->free_count++] = window;
+}
 
 static inline struct held_frame *resequencer_at(
 	const struct resequencer *resequencer, uint16_t window, uint32_t sequence)

@@ -4,7 +4,7 @@
 /* rte_eth_read_clock() is not in the stable ABI of DPDK 22.11, and has not changed since 19.08. */
 #define ALLOW_EXPERIMENTAL_API
 
-#include "ethdev_driver.h"
+#include "ethdev_private.h"
 
 #include <rte_alarm.h>
 #include <rte_common.h>
@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include "ethdev_private.h"
 
 /* Room for everything that a driver may add to a frame in its buffer: two VLAN tags, a CRC,
  * virtio's header. The known maximum is 12 + 4 bytes (virtio) and 2 * 4 + 4 (Intel). */

@@ -3,8 +3,8 @@
 #pragma once
 
 /* A port of an emulated device: an ethdev (PCI NIC, net_memif, net_ring, net_tap, net_pcap), an
- * in-memory link to a device of this process, memory shared with another process (port_shared.h), a
- * kernel interface (port_packet.h) or UDP (port_udp.h). Debian's DPDK allows 32 ethdevs per
+ * in-memory link to a device of this process, memory shared with another process, a
+ * kernel interface or UDP (port_udp.h). Debian's DPDK allows 32 ethdevs per
  * process; the other kinds are not ethdevs.
  *
  * Frames are rte_mbufs of one segment with a struct weft_packet in the private area; frames that a
@@ -230,3 +230,53 @@ static inline void port_idle(struct port *port, weft_time now)
 	if (port->idle != NULL)
 		port->idle(port, now);
 }
+
+/* A port on a kernel interface (a veth end, a TAP, a NIC that keeps its kernel driver): an
+ * AF_PACKET socket with a receive ring. Devices have the name of DPDK's driver for such sockets,
+ * which is not used: it receives from all interfaces until it is bound, joins fan-out groups that
+ * collide between processes, and hides its sockets and the interface's carrier.
+ *
+ * The kernel delivers frames with Weft's EtherType that arrive at the interface, so other traffic
+ * takes no slots. port_losses: rx_missed, frames that arrived while the ring was full; rx_errors,
+ * frames longer than a slot; rx_no_buffer, attempts to take a frame without a free mbuf; tx_errors,
+ * frames that the kernel refused, such as those longer than the MTU.
+ *
+ * An interface without carrier, or one that is gone, is noticed within 10 ms of the port's clock.
+ * One that appears again under the same name is used again. */
+
+#define PORT_PACKET_DRIVER "net_af_packet"
+
+bool port_is_packet(const char *device);
+
+/* 'device': "net_af_packetN,iface=NAME[,framecnt=SLOTS]"; other arguments of DPDK's driver have no
+ * effect. Frames go to mbufs of 'pool', which have room for 'frame_bytes', the longest frame of
+ * both ends. 'vlan': the tag of all frames; 0: none. Returns 0, or -errno and an error that names
+ * the port and the device; -EMSGSIZE: the interface's MTU is too small for such frames. Needs
+ * CAP_NET_RAW. */
+int port_open_packet(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
+	uint16_t vlan, struct rte_mempool *pool, struct error *error);
+
+/* A port that leads to another process of this machine, through memory that both share
+ * (shared_ring.h). It is not an ethdev, so DPDK's limit of 32 does not count it. If the other
+ * process dies, this one continues: its ring fills up and accepts no more frames, and the link
+ * detects this by missing hellos. A process that comes back opens the same end and goes on; frames
+ * that its predecessor did not take are lost, as in a cut cable. */
+
+/* Number of one-block frames, of any VC, for which there is room in addition to control frames. */
+#define PORT_SHARED_SLOTS 2048u
+
+/* Whether the text has the form "shared:PATH:END", which names an end (0 or 1) of a link's file. */
+bool port_is_shared(const char *device);
+
+/* Opens the port. Frames are copied to mbufs of 'pool', which have room for 'frame_bytes', the
+ * longest frame of both ends. If there is no mbuf the frames wait. 'device' NULL: no cable is
+ * plugged in yet. Returns 0, or -errno and an error that names the port and the file, as
+ * shared_file_open(). */
+int port_open_shared(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
+	struct rte_mempool *pool, struct error *error);
+
+/* Moves an open port of this kind to another file, or to the same one again, in the thread that
+ * uses the port; one of an in-memory link becomes a port of this kind. Captures, counters and
+ * addresses stay. On failure, as port_open_shared(), nothing is plugged in. */
+int port_plug_shared(struct port *port, const char *device, uint32_t frame_bytes,
+	struct rte_mempool *pool, struct error *error);

@@ -111,6 +111,13 @@ struct port_losses {
 
 /* All 0 for in-memory links. Any thread but a poll loop, as for port_ethdev_link(). */
 void port_losses_read(const struct port *port, struct port_losses *losses);
-/* At most a second old for a watched port, current for a shared one (port_shared.h), and 0 for
+/* At most a second old for a watched port, current for a shared one (port.h), and 0 for
  * others. Any thread may call it, including a poll loop. */
 void port_losses_seen(const struct port *port, struct port_losses *losses);
+
+/* Checks that a device can send and receive the longest frame of a fabric. */
+
+/* 'extra_bytes': a latency extension and a tag. Returns 0, or -EINVAL and an error with the largest
+ * nic.mtu that fits. */
+int frame_fit_check(const struct port *port, const struct port_ethdev_needs *needs,
+	uint32_t mtu_bytes, uint32_t extra_bytes, struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "port_packet.h"
+#include "port.h"
 
 #include <errno.h>
 #include <linux/ethtool.h>

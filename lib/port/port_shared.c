@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "port_shared.h"
+#include "port.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "base/bits.h"
+#include "base/port_set.h"
 
 /* Every hop takes the next rung, whatever its kind. */
 #define EVERY_HOP                                                            \

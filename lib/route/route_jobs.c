@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "route_jobs.h"
+#include "route_set.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "route_maker.h"
 
 #include "route_algorithm.h"
-#include "route_jobs.h"
+#include "route_set.h"
 
 struct fill {
 	const struct route_maker *maker;

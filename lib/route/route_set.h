@@ -128,3 +128,14 @@ int route_set_unpack(struct route_set *set, uint32_t destination, const uint8_t 
  * which names the first pair without one and the number of others. */
 int route_set_check_connected(
 	const struct route_set *set, const struct topology *topology, struct error *error);
+
+/* Runs an algorithm in several threads. Jobs that split by destination may fill one route_set
+ * together (route_set.h); the result must not depend on the number of jobs. */
+
+/* Part 'job' of 'jobs', such as every jobs-th destination switch. Returns 0 or a negative code with
+ * error set. */
+typedef int (*route_job_fn)(void *context, unsigned job, unsigned jobs, struct error *error);
+
+/* Runs all parts, one of them in the caller's thread; 'jobs' of 0 means 1. Returns the first part's
+ * error, or 0. Parts for which no thread can be created run in the caller's. May return -ENOMEM. */
+int route_jobs_run(unsigned jobs, route_job_fn run, void *context, struct error *error);

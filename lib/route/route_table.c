@@ -2,10 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "route_table.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "topo/topology_hosts.h"
 
 struct route_table *route_table_create(uint32_t switches, uint32_t hosts)
@@ -96,4 +98,135 @@ int route_table_check_connected(
 		"expected a connected topology",
 		topology->name, topology->host_at[source].name, topology->host_at[destination].name,
 		missing);
+}
+
+#define BLOCKS_MAX (UINT16_MAX + 1u)
+#define EMPTY      UINT32_MAX
+
+/* Items of one size, each kept once. A hash table with open addressing finds their numbers. */
+struct distinct {
+	uint8_t *item;
+	size_t bytes; /* size of an item */
+	uint32_t count, size;
+	uint32_t *slot; /* [2 * size], numbers of items or EMPTY */
+};
+
+/* The slot of an equal item, or the empty one for it. */
+static uint32_t *find(const struct distinct *distinct, const void *item)
+{
+	uint32_t mask = 2 * distinct->size - 1;
+	uint32_t at = (uint32_t)byte_hash(0, item, distinct->bytes) & mask;
+
+	while (distinct->slot[at] != EMPTY &&
+		memcmp(distinct->item + distinct->slot[at] * distinct->bytes, item,
+			distinct->bytes) != 0)
+		at = (at + 1) & mask;
+	return &distinct->slot[at];
+}
+
+/* Makes room for twice as many. */
+static bool grow(struct distinct *distinct)
+{
+	uint32_t size = distinct->size == 0 ? 64 : 2 * distinct->size;
+	uint8_t *item = realloc(distinct->item, size * distinct->bytes);
+	uint32_t *slot;
+
+	if (item == NULL)
+		return false;
+	distinct->item = item;
+	slot = realloc(distinct->slot, 2 * size * sizeof(*slot));
+	if (slot == NULL)
+		return false;
+	distinct->slot = slot;
+	distinct->size = size;
+	memset(slot, 0xFF, 2 * size * sizeof(*slot));
+	for (uint32_t i = 0; i < distinct->count; i++)
+		*find(distinct, item + i * distinct->bytes) = i;
+	return true;
+}
+
+/* The number of an equal item, which may be this one, or EMPTY if out of memory. */
+static uint32_t number_of(struct distinct *distinct, const void *item)
+{
+	uint32_t *slot;
+
+	if (distinct->count == distinct->size && !grow(distinct))
+		return EMPTY;
+	slot = find(distinct, item);
+	if (*slot == EMPTY) {
+		memcpy(distinct->item + distinct->count * distinct->bytes, item, distinct->bytes);
+		*slot = distinct->count++;
+	}
+	return *slot;
+}
+
+/* Finds the numbers of a row's blocks. Returns 0, -ENOMEM or -ERANGE. */
+static int cut_row(struct distinct *blocks, const uint8_t *port, uint32_t hosts, uint16_t *row)
+{
+	for (uint32_t host = 0, i = 0; host < hosts; host += ROUTE_BLOCK_HOSTS, i++) {
+		uint32_t left = hosts - host, number;
+		uint8_t block[ROUTE_BLOCK_HOSTS];
+
+		memset(block, ROUTE_TABLE_NONE, sizeof(block));
+		memcpy(block, port + host, left < ROUTE_BLOCK_HOSTS ? left : ROUTE_BLOCK_HOSTS);
+		number = number_of(blocks, block);
+		if (number == EMPTY)
+			return -ENOMEM;
+		if (number >= BLOCKS_MAX)
+			return -ERANGE;
+		row[i] = (uint16_t)number;
+	}
+	return 0;
+}
+
+static int fill(struct route_blocks *cut, const struct route_table *table, struct distinct *blocks,
+	struct distinct *rows)
+{
+	uint16_t *row = malloc(rows->bytes);
+	int result = row == NULL || cut->row_of == NULL ? -ENOMEM : 0;
+
+	for (uint32_t at = 0; at < table->switches && result == 0; at++) {
+		result = cut_row(blocks, route_table_row(table, at), table->hosts, row);
+		if (result == 0)
+			cut->row_of[at] = number_of(rows, row);
+		if (result == 0 && cut->row_of[at] == EMPTY)
+			result = -ENOMEM;
+	}
+	free(row);
+	return result;
+}
+
+struct route_blocks *route_blocks_create(const struct route_table *table)
+{
+	struct route_blocks *cut = calloc(1, sizeof(*cut));
+	struct distinct blocks = {.bytes = ROUTE_BLOCK_HOSTS}, rows = {0};
+	int result;
+
+	if (cut == NULL)
+		return NULL;
+	cut->row_blocks = (table->hosts + ROUTE_BLOCK_HOSTS - 1) / ROUTE_BLOCK_HOSTS;
+	cut->row_of = calloc(table->switches + 1u, sizeof(*cut->row_of));
+	rows.bytes = cut->row_blocks * sizeof(uint16_t);
+	result = fill(cut, table, &blocks, &rows);
+	cut->blocks = blocks.count;
+	cut->rows = rows.count;
+	cut->port = blocks.item;
+	cut->row = (uint16_t *)(void *)rows.item;
+	free(blocks.slot);
+	free(rows.slot);
+	if (result == 0)
+		return cut;
+	route_blocks_destroy(cut);
+	errno = -result;
+	return NULL;
+}
+
+void route_blocks_destroy(struct route_blocks *blocks)
+{
+	if (blocks == NULL)
+		return;
+	free(blocks->row_of);
+	free(blocks->row);
+	free(blocks->port);
+	free(blocks);
 }

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event_prefetch.h"
-
 #define BUCKETS_MIN 64u
 #define BUCKETS_MAX 65536u
 #define LIST_ROOM   16u

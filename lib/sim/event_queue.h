@@ -28,14 +28,26 @@
  *
  * Memory grows while a run finds its size, never per event. Without memory the queue fails
  * (event_queue_failed) and pops nothing more. One thread: the driver of the virtual clock or of the
- * wormhole network. event_prefetch.h reads ahead for prefetching. */
+ * wormhole network. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/weft_time.h"
 #include "event_lane.h"
-#include "event_sort.h"
+
+/* Sorts the events of a bucket: few, in random order, so that a usual sort would mispredict a
+ * branch for each. Instead it computes each event's rank, the number of events before it, several
+ * comparisons at a time and without branches. Keys are below 2^63 - 1. */
+
+#define EVENT_SORT_FEW 32u
+
+/* Sorts 'count' <= EVENT_SORT_FEW keys. Both arrays have room for EVENT_SORT_FEW, the sorted one
+ * for one more; entries after 'count' are read and written. */
+void event_sort_few(const uint64_t *key, uint32_t count, uint64_t *sorted);
+
+/* Sorts any number in place. */
+void event_sort_many(uint64_t *key, uint32_t count);
 
 #define EVENT_SHIFT_MAX 30 /* a bucket is at most 2^30 ps wide */
 
@@ -259,3 +271,37 @@ static inline bool event_queue_failed(const struct event_queue *queue)
 {
 	return queue->failed;
 }
+
+/* Reads ahead in an event queue (event_queue.h), so that a driver can prefetch the memory of coming
+ * events. Hints only: events may still be added before those that are seen here. */
+
+/* Index of the event 'places' after the last one taken from the lane. */
+static inline uint32_t event_lane_place(const struct event_lane *lane, uint32_t places)
+{
+	return (lane->first + places - 1) & lane->mask;
+}
+
+/* That event, if the lane has as many. */
+static inline uint64_t event_lane_at(const struct event_lane *lane, uint32_t places)
+{
+	return lane->number[event_lane_place(lane, places)];
+}
+
+/* That event, or the last one if there are fewer. */
+static inline uint64_t event_lane_ahead(const struct event_lane *lane, uint32_t places)
+{
+	uint32_t count = event_lane_count(lane);
+
+	return event_lane_at(lane, places < count ? places : count);
+}
+
+/* True if the event taken last was the first one of a bucket of the calendar. */
+static inline bool event_queue_has_begun(const struct event_queue *queue)
+{
+	return queue->lane[EVENT_CALENDAR].first == 1;
+}
+
+/* The first bucket with events after number '*number', which becomes its number; returns how many
+ * events it has, unsorted; 0 if there is none. Start with queue->current. */
+unsigned event_queue_following(
+	const struct event_queue *queue, uint64_t *number, const struct event_bucket **bucket);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "event_sort.h"
+#include "event_queue.h"
 
 #include <stdlib.h>
 

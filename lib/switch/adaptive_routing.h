@@ -6,10 +6,10 @@
  * that lead there, by the credits for the buffers behind them. docs/developer/extending.md shows
  * how to add a mode.
  *
- * With AFI (afi.h) a packet that leaves its primary port will be stored in the AFC, so alternatives
- * are compared by their credits for the AFC and the primary port by its credits for the packet's
- * own VC; the caller sets the adapted bit when the answer is not the primary port. Packets that
- * already have the bit are not adapted again.
+ * With AFI (congestion_control.h) a packet that leaves its primary port will be stored in the AFC,
+ * so alternatives are compared by their credits for the AFC and the primary port by its credits for
+ * the packet's own VC; the caller sets the adapted bit when the answer is not the primary port.
+ * Packets that already have the bit are not adapted again.
  *
  * Ties are broken at random, from the switch's own random stream. One thread; no allocation. */
 
@@ -19,8 +19,60 @@
 #include "base/name_table.h"
 #include "base/port_set.h"
 #include "base/rng.h"
-#include "peer_buffer.h"
+#include "link/credit.h"
+#include "wire/frame.h"
 #include "wire/packet.h"
+
+/* An estimate of the buffer at the far end of an output's link, from credits alone.
+ *
+ * The remaining credits are not the same as the free space. A receiver withholds freed blocks until
+ * they are worth a credit frame (credit_grant_due()), so the credits fall by up to a quarter of the
+ * buffer and jump up again although the buffer is not any fuller. Withheld credits must not be
+ * mistaken for stored packets. The space is known exactly when a credit frame arrives. Afterwards
+ * it lies between the credits left and that number plus the maximum that can be withheld
+ * (credit_withheld_max()). So the estimate is the space at the last credit frame, limited by this
+ * sum. It needs no additional credit frames.
+ *
+ * Inline: per packet where a mode compares ports. One thread, the switch's. */
+
+struct peer_buffer {
+	const struct credit_tx *tx; /* [VCs], the link's */
+	/* Size of each VC there: the maximum free space seen so far. */
+	uint32_t vc_blocks;
+	bool exact;                   /* each packet causes a credit frame: nothing is withheld */
+	uint32_t told[FRAME_VCS_MAX]; /* free space when the last credit frame arrived */
+};
+
+/* A valid credit frame arrived, and 'tx' has its totals. The first VC gives the size, which all
+ * share. */
+static inline void peer_buffer_told(struct peer_buffer *buffer, unsigned vcs)
+{
+	uint32_t blocks = credit_available(&buffer->tx[0]);
+
+	if (blocks > buffer->vc_blocks)
+		buffer->vc_blocks = blocks;
+	for (unsigned vc = 0; vc < vcs && !buffer->exact; vc++)
+		buffer->told[vc] = credit_available(&buffer->tx[vc]);
+}
+
+/* The link is down, or the neighbour restarted: its buffer may have a different size now. */
+static inline void peer_buffer_forget(struct peer_buffer *buffer)
+{
+	buffer->vc_blocks = 0;
+}
+
+/* Free blocks of a VC there. Never less than credit_available(). */
+static inline uint32_t peer_buffer_free(const struct peer_buffer *buffer, unsigned vc)
+{
+	uint32_t left = credit_available(&buffer->tx[vc]), max;
+
+	if (buffer->exact)
+		return left;
+	max = left + credit_withheld_max(buffer->vc_blocks, left);
+	if (buffer->told[vc] < max)
+		max = buffer->told[vc];
+	return max > left ? max : left;
+}
 
 struct adaptive;
 
@@ -98,7 +150,7 @@ static inline uint32_t adaptive_credits(const struct adaptive *adaptive, unsigne
 	return credit_available(&adaptive->output[port].tx[vc]);
 }
 
-/* Free space there (peer_buffer.h). For comparisons with a share of the buffer. */
+/* Free space there (struct peer_buffer). For comparisons with a share of the buffer. */
 static inline uint32_t adaptive_free(const struct adaptive *adaptive, unsigned port, unsigned vc)
 {
 	return peer_buffer_free(&adaptive->output[port], vc);

@@ -89,7 +89,7 @@ const struct adaptive_mode adaptive_flowlet = {.name = "flowlet",
 	.flowlets = true,
 	.choose = choose_flowlet};
 
-/* The host chooses the entropy of each packet (nic/congestion/reps.h). */
+/* The host chooses the entropy of each packet (nic/congestion/marked_paths.h). */
 static unsigned choose_reps(
 	struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
 {

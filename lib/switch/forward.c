@@ -3,7 +3,6 @@
 #include "forward.h"
 
 #include "detour.h"
-#include "discard.h"
 #include "fecn.h"
 #include "switch_shard.h"
 

@@ -5,9 +5,9 @@
 /* The parts of switch.h that a driver calls for each data packet, inline. 'port' is the input's.
  * 'voq' is sw->voq as a constant, so that each form is compiled on its own. */
 
+#include "adaptive_routing.h"
 #include "arbiter.h"
 #include "congestion_control.h"
-#include "peer_buffer.h"
 #include "switch.h"
 
 /* Admits a packet that is not plain: finds the fault, or makes the decisions. 'output' comes from
@@ -197,4 +197,37 @@ static inline __attribute__((always_inline)) struct weft_packet *switch_transmit
 	if (port_set_is_empty(port->output.ready))
 		arbiter_update(sw, output);
 	return packet;
+}
+
+/* Discards in a switch: each is counted at the packet's input port, the packet's buffer space is
+ * returned, and the packet joins the list from which the driver frees it. */
+
+/* Discards a frame that takes no buffer space. */
+static inline void discard_frame(
+	struct weft_switch *sw, struct weft_packet *packet, enum switch_counter reason)
+{
+	sw->port[packet->in_port].count[reason]++;
+	packet->out_port = SWITCH_PORT_NONE;
+	packet->discard = (uint8_t)reason;
+	packet->next = sw->discarded;
+	sw->discarded = packet;
+}
+
+/* A data packet from a queue. */
+static inline void discard_stored(
+	struct weft_switch *sw, struct weft_packet *packet, enum switch_counter reason)
+{
+	credit_release(&sw->port[packet->in_port].link.rx[packet->vc], packet->blocks);
+	discard_frame(sw, packet, reason);
+}
+
+/* A data packet that was never stored. Its blocks were received and are free again, so the limit
+ * advances. */
+static inline void discard_arrival(
+	struct weft_switch *sw, struct weft_packet *packet, enum switch_counter reason)
+{
+	if (packet->vc < sw->vcs)
+		discard_stored(sw, packet, reason);
+	else
+		discard_frame(sw, packet, reason);
 }

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adaptive_routing.h"
 #include "arbiter.h"
 #include "base/name_table.h"
-#include "discard.h"
-#include "peer_buffer.h"
+#include "forward.h"
 #include "switch_congestion.h"
 #include "switch_shard.h"
 

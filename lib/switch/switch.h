@@ -44,7 +44,7 @@
  * Where the behaviour comes from
  *   Credits: InfiniBand FCTBS and FCCL (credit.h). Frames and routes: docs/reference/wire-format.md.
  *   VOQs, adaptive routing, AFI, notifications: the papers named in congestion_detector.h,
- *   arn_table.h, adaptive_routing.c and afi.h. Marks: fecn.h. Waiting times: contention.h. The
+ *   arn_table.h, adaptive_routing.c and congestion_control.h. Marks: fecn.h. Waiting times: contention.h. The
  *   watchdog and the reserve for control frames are Weft's own.
  */
 /* clang-format on */
@@ -54,7 +54,6 @@
 #include <stdint.h>
 
 #include "arbitration.h"
-#include "base/bits.h"
 #include "base/port_set.h"
 #include "congestion_control.h"
 #include "detour.h"

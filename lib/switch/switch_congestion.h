@@ -21,7 +21,7 @@ struct switch_congestion_config {
 	const struct adaptive_mode *mode;
 	bool afi; /* the last VC is the AFC; no SL maps to it */
 	/* The neighbours send a credit frame for each packet. False: they withhold credits under
-	 * the rule of credit_grant_due(), which the switch allows for (peer_buffer.h). */
+	 * the rule of credit_grant_due(), which the switch allows for (adaptive_routing.h). */
 	bool credits_each;
 	uint32_t threshold_ppm;
 	weft_time flowlet_gap_ps;

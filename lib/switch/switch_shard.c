@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "discard.h"
+#include "forward.h"
 
 static port_set ports_of(const struct switch_division *division, unsigned shard)
 {

@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -38,7 +39,7 @@ struct topology_device {
 	uint8_t rail;   /* hosts: the number of this port */
 	uint8_t stage;  /* switches: 1 next to the hosts; TOPOLOGY_NO_STAGE where stages are
 			   undefined */
-	bool cut_off;   /* hosts: its link was removed (topology_without.h), so it may have none */
+	bool cut_off;   /* hosts: its link was removed (topology_without()), so it may have none */
 	bool absent;    /* removed from a running lab: keeps its number, has no links */
 	uint32_t line;  /* in the file that defines it; 0 if generated */
 	uint32_t owner; /* hosts: the entry of the host's first port */
@@ -231,3 +232,38 @@ static inline int topology_check_ports(
 				what);
 	return 0;
 }
+
+/* A topology after failures of cables or switches. Devices keep their numbers and names, so that
+ * routes, tables and figures before and after compare device by device. A failed switch stays as a
+ * switch without links. A host whose link or switch failed stays as a host without a link:
+ * topology_peer() and topology_link_at() find nothing there, its 'host_link' is -1 and its
+ * 'cut_off' is set, which topology_finish() accepts. Ports keep their numbers and are free; links
+ * move up in 'link_at'.
+ *
+ * Such a topology may be disconnected; the caller checks that (topology_check_connected). It cannot
+ * be written to a file, where every host has a link. */
+
+/* A copy of a finished topology without 'count' elements, each named as by users: "s0:3", "h5:0" or
+ * "h5" is a link, by either end; "s4" is a switch with all its links. Duplicates, also by another
+ * name of the same link, count once. The binding of a port without a link is dropped. Returns NULL
+ * with 'error' and errno EINVAL for an unknown device or a port that had no link, ENOMEM. The
+ * caller destroys the copy. */
+struct topology *topology_without(const struct topology *topology, const char *const *failed,
+	size_t count, struct error *error);
+
+/* The attached part of a topology with failures, for writing to a file: without hosts that are cut
+ * off and switches without links. Names stay, numbers move up. Returns NULL with 'error' and errno
+ * ENOMEM. The caller destroys it. */
+struct topology *topology_attached(const struct topology *topology, struct error *error);
+
+/* Cuts a topology into parts of about the same number of links, with few links between them, using
+ * METIS (Karypis, Kumar: "A Fast and High Quality Multilevel Scheme for Partitioning Irregular
+ * Graphs", SIAM J. Sci. Comput. 1998). A host belongs to the part of its switch. */
+
+/* Fills part[switches + hosts], hosts after switches, with numbers below 'parts', which is 1 to the
+ * number of switches. The same topology is always cut in the same way; a part may be empty. 0,
+ * -ENOMEM, or -EINVAL if METIS cannot cut it. */
+int topology_cut(const struct topology *topology, unsigned parts, uint16_t *part);
+
+/* The minimum delay of a link whose ends are in different parts, or WEFT_TIME_NEVER. */
+weft_time topology_cut_delay(const struct topology *topology, const uint16_t *part);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "topology_cut.h"
+#include "topology.h"
 
 #include <errno.h>
 #include <metis.h>

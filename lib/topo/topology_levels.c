@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/arrays.h"
-#include "base/bits.h"
+#include "base/port_set.h"
 #include "topology_hosts.h"
 
 #define BLOCK 64 /* switches with hosts whose reach is checked at once */

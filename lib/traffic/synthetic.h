@@ -10,7 +10,7 @@
  * frame from another message, or from another place in this one, is detected.
  *
  * The first byte is 0 for the first two years of a run's clock, which an IP packet never starts
- * with. The host uses it to distinguish the two (host_demux.h). */
+ * with. The host uses it to distinguish the two (measure_sink.h). */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,7 +10,7 @@
 
 #include "control_plane_private.h"
 #include "os/atomic_file.h"
-#include "topo/topology_without.h"
+#include "topo/topology.h"
 
 static json_t *number(uint64_t value)
 {

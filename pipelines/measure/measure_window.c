@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "experiment/workload/run_packets.h"
+#include "experiment/workload/packet_file.h"
 #include "switch/congestion_control.h"
 #include "switch/contention.h"
 #include "switch/fecn.h"

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Shared by the captures of all poll drivers (poll_switch_capture.c, poll_nic.c). Called
+/* Shared by the captures of all poll drivers (poll_switch.c, poll_nic.c). Called
  * only for ports that are being captured. */
 
 #include "capture/capture.h"

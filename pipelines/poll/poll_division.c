@@ -7,7 +7,7 @@
 
 #include "poll_control.h"
 #include "poll_division.h"
-#include "poll_switch_control.h"
+#include "poll_switch_private.h"
 
 struct poll_division *poll_division_create(
 	const struct switch_config *config, const uint8_t *owner, unsigned shards)

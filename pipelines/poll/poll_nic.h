@@ -18,7 +18,7 @@
 #include "base/weft_error.h"
 #include "experiment/workload/run_goal.h"
 #include "goal/goal_replay.h"
-#include "host/host_demux.h"
+#include "host/measure_sink.h"
 #include "link/limit_times.h"
 #include "link_falls.h"
 #include "mapping/device_control.h"

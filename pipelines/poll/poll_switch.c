@@ -6,7 +6,6 @@
 
 #include "poll_capture.h"
 #include "poll_division.h"
-#include "poll_switch_control.h"
 #include "poll_switch_private.h"
 #include "rx_meta.h"
 #include "switch/contention.h"

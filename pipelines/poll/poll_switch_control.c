@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "poll_switch_control.h"
+#include "poll_switch_private.h"
 
 #include "poll_control.h"
 #include "poll_division.h"

@@ -7,7 +7,6 @@
 
 #include <arpa/inet.h>
 
-#include "poll_switch_control.h"
 #include "wire/control.h"
 
 /* A notification that packets sent by this port run into congestion. */

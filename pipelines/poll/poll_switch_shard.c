@@ -4,7 +4,6 @@
 /* A shard of a switch takes the packets that other shards received for it. */
 
 #include "poll_division.h"
-#include "poll_switch_control.h"
 #include "poll_switch_private.h"
 #include "switch/switch_shard.h"
 

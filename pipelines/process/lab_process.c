@@ -13,13 +13,12 @@
 
 #include "base/port_set.h"
 #include "host/endpoint_memory.h"
-#include "os/become.h"
 #include "os/private_dir.h"
 #include "poll/poll_yield.h"
 #include "port/eal.h"
 #include "port/port_udp.h"
 #include "program.h"
-#include "real/real_calibrate.h"
+#include "real/real_fabric.h"
 #include "sandbox.h"
 #include "topo/topology.h"
 

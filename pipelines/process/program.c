@@ -2,11 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "program.h"
 
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/weft_error.h"
+#include <unistd.h>
 
 /* Global, because a signal handler has no other access. */
 static atomic_bool stop;
@@ -64,4 +65,24 @@ void program_parse(const struct argp *argp, unsigned flags, int argc, char **arg
 			argv[i] = (char *)"--help";
 	argp_parse(argp, argc - first, argv + first, flags, NULL, options);
 	argv[first] = separator;
+}
+
+int become(const char *name, char **argv, struct error *error)
+{
+	static const char *const folder[] = {"", PROGRAM_FOLDER "/"};
+	char own[PATH_MAX], path[PATH_MAX + NAME_MAX];
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+
+	if (length < 0)
+		return error_set(error, errno, "/proc/self/exe: %s", strerror(errno));
+	while (length > 0 && own[length - 1] != '/')
+		length--;
+	for (unsigned i = 0; i < sizeof(folder) / sizeof(folder[0]); i++) {
+		snprintf(path, sizeof(path), "%.*s%s%s", folder[i][0] == '/' ? 0 : (int)length, own,
+			folder[i], name);
+		execv(path, argv);
+		if (errno != ENOENT)
+			return error_set(error, errno, "%s: %s", path, strerror(errno));
+	}
+	return error_set(error, ENOENT, "%s: not installed", name);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "real_calibrate.h"
+#include "real_fabric.h"
 
 #include <errno.h>
 #include <inttypes.h>

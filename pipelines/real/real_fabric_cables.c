@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "port/port_shared.h"
+#include "port/port.h"
 #include "real_fabric_idle.h"
 #include "real_private.h"
 

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "mapping/control_plane.h"
+#include "os/terminal.h"
 #include "real_fabric_idle.h"
 #include "route/route_algorithm.h"
-#include "text_output.h"
 
 #define PRIORITY_AUTO   1
 #define PRIORITY_ALWAYS 2

@@ -7,10 +7,8 @@
 #include <stdlib.h>
 
 #include "loop_commands.h"
-#include "poll/frame_fit.h"
+#include "port/port.h"
 #include "port/port_ethdev.h"
-#include "port/port_packet.h"
-#include "port/port_shared.h"
 #include "port/port_udp.h"
 #include "setup/device_config.h"
 #include "wire/frame.h"

@@ -14,10 +14,10 @@
 #include "measure/starvation.h"
 #include "nic/nic.h"
 #include "os/tap.h"
-#include "poll/impairment.h"
 #include "poll/poll_division.h"
 #include "poll/poll_nic.h"
 #include "poll/switch_metrics.h"
+#include "poll/tx_queue.h"
 #include "real_fabric.h"
 #include "real_pools.h"
 #include "setup/device_config.h"
@@ -444,7 +444,7 @@ void real_cables_move(struct real_worker *worker);
 
 /* Bytes of a frame on the wire besides its payload: header, a typical route, preamble and gap. */
 uint64_t real_frame_overhead(const struct real_fabric *fabric);
-/* Reads the counters of a link (measure_links.h), in a process that has the whole fabric. */
+/* Reads the counters of a link (measure_window.h), in a process that has the whole fabric. */
 void real_link_read(const void *ctx, struct topology_port from, struct topology_port to,
 	struct measure_link_use *use);
 /* At 'now', in time since the traffic started. */

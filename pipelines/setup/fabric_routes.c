@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "experiment/run/run_routes.h"
+#include "experiment/run/run_config.h"
+#include "route/formats/route_file.h"
 #include "route/route_merge.h"
 #include "route/search/itb_bridge.h"
 #include "route/search/route_root.h"

@@ -3,7 +3,7 @@
 
 #include "virtual_dispatch.h"
 
-#include "sim/event_prefetch.h"
+#include "sim/event_queue.h"
 #include "virtual_faults.h"
 #include "virtual_trace.h"
 

@@ -3,7 +3,7 @@
 #include "virtual_lookahead.h"
 
 #include "experiment/run/run_events.h"
-#include "topo/topology_cut.h"
+#include "topo/topology.h"
 #include "traffic/traffic_pattern.h"
 #include "virtual_measure.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 /* A virtual fabric on several threads (docs/how-to/use-many-cores.md). The topology is cut into
- * partitions (topology_cut.h), switches with their hosts. Each partition is a struct virtual_fabric
+ * partitions (topology.h), switches with their hosts. Each partition is a struct virtual_fabric
  * of its own: it has the pointers of the whole fabric, but its own event queue, packets, records
  * and sums, which are used by one thread at a time. It only touches the devices of its partition.
  * The fabric itself is partition 0.

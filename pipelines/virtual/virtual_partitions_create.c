@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "topo/topology_cut.h"
+#include "topo/topology.h"
 #include "virtual_cn.h"
 #include "virtual_measure.h"
 #include "virtual_threads.h"

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#include "sim/event_prefetch.h"
+#include "sim/event_queue.h"
 #include "virtual_control.h"
 #include "virtual_send.h"
 

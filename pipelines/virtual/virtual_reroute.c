@@ -11,7 +11,7 @@
 #include "route/search/itb_bridge.h"
 #include "setup/device_config.h"
 #include "switch/switch_congestion.h"
-#include "topo/topology_without.h"
+#include "topo/topology.h"
 #include "virtual_dispatch.h"
 #include "virtual_faults.h"
 #include "virtual_links.h"

@@ -72,7 +72,7 @@ void wormhole_measure_again(struct wormhole_fabric *fabric, uint64_t cycle);
 void wormhole_take_batch(struct wormhole_fabric *fabric, uint64_t cycle);
 /* Ends measuring with the last requested message, or now. Nothing is generated any more. */
 void wormhole_measure_end(struct wormhole_fabric *fabric);
-/* Reads the counters of a link (measure_links.h). */
+/* Reads the counters of a link (measure_window.h). */
 void wormhole_read_link(const void *ctx, struct topology_port from, struct topology_port to,
 	struct measure_link_use *use);
 void wormhole_take_sample(struct wormhole_fabric *fabric, uint64_t cycle);

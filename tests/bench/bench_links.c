@@ -3,7 +3,7 @@
 
 /*
  * Frames per second from one process to another, over DPDK's memif and over shared memory
- * (port_shared.h), in turns, with frames of 64 and 1,500 bytes. The devices are those of a lab with
+ * (port.h), in turns, with frames of 64 and 1,500 bytes. The devices are those of a lab with
  * 'links: memif' and 'links: shared'. The receiver checks that the frames come in order.
  *
  * usage: weft-bench-links [MILLION_FRAMES [ROUNDS]]
@@ -24,8 +24,8 @@
 #include <unistd.h>
 
 #include "port/eal.h"
+#include "port/port.h"
 #include "port/port_ethdev.h"
-#include "port/port_shared.h"
 #include "wire/frame.h"
 
 #define MTU        4096u

@@ -23,7 +23,7 @@
 #include "base/option_key.h"
 #include "base/quantity.h"
 #include "capture/capture.h"
-#include "capture/capture_expression.h"
+#include "capture/capture_filter.h"
 #include "measure/capture_reason.h"
 #include "poll/poll_division.h"
 #include "poll/switch_metrics.h"

@@ -6,10 +6,10 @@
 
 #include <arpa/inet.h>
 
-#include "base/bits.h"
+#include "base/port_set.h"
 #include "base/rng.h"
 #include "draws.h"
-#include "topo/topology_without.h"
+#include "topo/topology.h"
 #include "virtual_drawn.h"
 #include "virtual_shot.h"
 #include "wire/control.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment/workload/flow_draw.h"
+#include "experiment/workload/run_flows.h"
 #include "fuzz.h"
 
 static void require_reason(const struct error *error)

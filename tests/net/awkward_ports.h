@@ -10,7 +10,7 @@
 
 #include "eal_tests.h"
 #include "fake_nic.h"
-#include "poll/frame_fit.h"
+#include "port/port_ethdev.h"
 #include "port/tsc_clock.h"
 #include "wire/frame.h"
 

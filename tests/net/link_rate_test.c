@@ -17,7 +17,7 @@
 #include "base/rng.h"
 #include "poll/tx_queue.h"
 #include "port/eal.h"
-#include "port/port_shared.h"
+#include "port/port.h"
 #include "port/tsc_clock.h"
 #include "real/real_private.h"
 #include "wire/frame.h"

@@ -4,8 +4,8 @@
 
 /* Opening an ethdev or a kernel interface in one step, where the pool is there already. */
 
+#include "port/port.h"
 #include "port/port_ethdev.h"
-#include "port/port_packet.h"
 
 #include <rte_mbuf.h>
 

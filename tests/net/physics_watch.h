@@ -13,8 +13,8 @@
 
 #include <arpa/inet.h>
 
-#include "nic/flow_begin.h"
-#include "poll/poll_switch_control.h"
+#include "nic/flow.h"
+#include "poll/poll_switch_private.h"
 #include "real/real_private.h"
 #include "traffic/synthetic.h"
 #include "unit.h"

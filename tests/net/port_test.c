@@ -30,7 +30,6 @@
 #include "port/eal.h"
 #include "port/port.h"
 #include "port/port_ethdev.h"
-#include "port/port_shared.h"
 #include "port/port_udp.h"
 #include "port/tsc_clock.h"
 #include "wire/frame.h"

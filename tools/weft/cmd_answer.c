@@ -31,7 +31,7 @@
 #include "common/commands.h"
 #include "common/result_file.h"
 #include "experiment/result/run_result.h"
-#include "experiment/run/run_files.h"
+#include "experiment/run/run_config.h"
 #include "experiment/workload/run_hosts.h"
 #include "route/search/route_grid.h"
 #include "wire/crc.h"

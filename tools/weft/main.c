@@ -12,7 +12,7 @@
 
 #include "base/name_table.h"
 #include "common/commands.h"
-#include "os/tty_escape.h"
+#include "os/terminal.h"
 
 struct command {
 	const char *name;

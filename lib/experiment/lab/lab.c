@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "experiment/run/run_config_fields.h"
+#include "lab_config.h"
 #include "lab_config_private.h"
 #include "lab_devices.h"
-#include "lab_machines.h"
 #include "os/program_threads.h"
 #include "os/runtime_dir.h"
 #include "wire/frame.h"

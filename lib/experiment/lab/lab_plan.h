@@ -87,7 +87,7 @@ struct lab_plan_process {
 struct lab_plan_link {
 	enum lab_link_kind kind;
 	uint16_t process[2]; /* at ends a and b */
-	/* "net_memif3,role=server,…", "shared:PATH:0" (port_shared.h); for MEMORY, only for cables
+	/* "net_memif3,role=server,…", "shared:PATH:0" (port.h); for MEMORY, only for cables
 	 * that are plugged in later */
 	char device[2][LAB_DEVICE_MAX];
 	uint16_t vlan[2]; /* tag at each end; 0: none */

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "experiment/run/run_jobs.h"
+#include "experiment/run/run_config.h"
 #include "run_result.h"
 
 /* Times of a job; the ratio of two of them is a slowdown. NAN: unknown. */

@@ -9,16 +9,15 @@
 
 #include "base/quantity.h"
 #include "link/arn_policer.h"
-#include "link/stop_go.h"
 #include "nic/selectors/route_choice.h"
 #include "queuing/vc_ladder.h"
 #include "route/route_algorithm.h"
 #include "run_config_fields.h"
 #include "run_events.h"
-#include "run_jobs.h"
 #include "switch/adaptive_routing.h"
 #include "topo/topology_file.h"
 #include "wire/cn.h"
+#include "wormhole/wormhole_net.h"
 
 #define FORMAT            "run/1"
 #define DILATION_EXPECTED "expected auto, or a whole number from 1 to 100000"

@@ -17,6 +17,7 @@
 struct vc_ladder;      /* lib/queuing/vc_ladder.h */
 struct queuing_scheme; /* lib/queuing/queuing.h */
 struct name_table;     /* lib/base/name_table.h */
+struct route_file;     /* lib/route/formats/route_file.h */
 
 struct run_config {
 	char *origin; /* the file's name, for messages */
@@ -222,3 +223,93 @@ int run_config_check_samples(
  * RUN_LINK_VALUES_MAX values. Each direction of a link has one value per VC, plus four. */
 int run_config_check_link_series(
 	const struct run_config *config, const struct topology *topology, struct error *error);
+
+/* The jobs of a run file: schedules or traffic that run side by side, each on its own hosts
+ * (run_hosts.h). A job also has an entry in the run's traffic, which the run owns. */
+
+#define RUN_JOBS_MAX 32
+
+/* clang-format off */
+#define RUN_PLACEMENTS(X) \
+	X(RUN_PLACEMENT_PACKED, "packed") X(RUN_PLACEMENT_RANDOM, "random") \
+	X(RUN_PLACEMENT_BY_GROUP, "by-group") X(RUN_PLACEMENT_SPREAD, "spread")
+/* clang-format on */
+#define X(id, text) id,
+enum run_placement_kind { RUN_PLACEMENTS(X) RUN_PLACEMENT_FILE };
+#undef X
+
+struct run_placement {
+	enum run_placement_kind kind;
+	char *file; /* absolute path of a list of hosts; only with RUN_PLACEMENT_FILE */
+};
+
+struct run_config_job {
+	char name[TOPOLOGY_NAME_MAX];
+	char *schedule;                    /* absolute path; NULL: 'traffic' */
+	struct run_config_traffic traffic; /* pattern NULL: 'schedule' */
+	uint32_t hosts;                    /* 0: all hosts of the file */
+	uint32_t ranks_per_host;           /* 0: 1 */
+	struct run_placement placement;
+	weft_time start_ps;
+	bool baseline; /* it also runs alone, and with each other job */
+	struct run_config_place place;
+};
+
+/* The traffic entry of job 'number'. */
+static inline uint32_t run_job_entry(const struct run_config *config, uint32_t number)
+{
+	return config->traffic.count - config->jobs.count + number;
+}
+
+/* While a baseline is measured, the file's other traffic is absent as well. */
+static inline bool run_job_is_absent(
+	const struct run_config *config, const struct run_config_traffic *entry)
+{
+	return entry->job == 0 ? config->jobs.absent != 0
+			       : (config->jobs.absent >> (entry->job - 1) & 1) != 0;
+}
+
+/* Appends the jobs' entries to the run's traffic; call it after all keys are read. Returns 0,
+ * -ENOMEM, or -EINVAL with error set. */
+int run_jobs_complete(struct run_config *config, struct error *error);
+void run_jobs_free(struct run_config_job_list *jobs);
+
+/* The routes of a run or lab file with 'routing.file': read by lib/route/formats, and verified as
+ * in 'weft route verify'. */
+
+/* Returns 0, and the caller closes the file; or 'error', which starts with the position of the key,
+ * and -errno. Fails with -EINVAL: the file does not fit the topology or routing.mode, does not
+ * connect all hosts, or may deadlock while routing.may-deadlock is false; -ENOENT and similar
+ * errors; -ENOMEM. */
+int run_routes_load(const struct run_config *run, const struct topology *topology,
+	struct route_file *file, struct error *error);
+
+/* The files that a run's configuration names. Their contents affect the result as much as the
+ * configuration does. */
+
+#define RUN_TRAFFIC_FILES 5
+
+/* The files that a traffic entry names; NULL for each file that it does not name. */
+static inline void run_traffic_files(
+	const struct run_config_traffic *traffic, const char *path[RUN_TRAFFIC_FILES])
+{
+	path[0] = traffic->file;
+	path[1] = traffic->ranks;
+	path[2] = traffic->sizes.file;
+	path[3] = traffic->matrix;
+	path[4] = traffic->packets.by;
+}
+
+/* Returns 0, or -errno with error set, which ends the iteration. */
+typedef int run_file_fn(void *ctx, const char *path, struct error *error);
+
+/* Calls 'take' with the absolute path of each file: the topology, permutations, schedules, their
+ * ranks, sizes and matrices of flows, captures and their addresses, and the topology that the
+ * mapper expects. A file that two keys name is passed twice; generators are not files. Returns the
+ * result of 'take'. */
+int run_files_each(
+	const struct run_config *config, run_file_fn *take, void *ctx, struct error *error);
+
+/* -EINVAL and error if 'output' (NULL: none) is the configuration file itself or one of these
+ * files. */
+int run_files_refuse(const struct run_config *config, const char *output, struct error *error);

@@ -10,7 +10,7 @@
 
 #include "base/weft_time.h"
 #include "nic/congestion/iba_cc.h"
-#include "nic/congestion/source_control_kind.h"
+#include "nic/congestion/source_control.h"
 #include "run_choices.h"
 #include "switch/arbitration.h"
 #include "traffic/arrivals.h"
@@ -23,7 +23,7 @@ struct route_algorithm;  /* lib/route/route_algorithm.h */
 struct route_choice_ops; /* lib/nic/selectors/route_choice.h */
 struct traffic_pattern;  /* lib/traffic/traffic_pattern.h */
 
-#define RUN_DILATION_AUTO   0 /* the calibration chooses (real_calibrate.h) */
+#define RUN_DILATION_AUTO   0 /* the calibration chooses (real_fabric.h) */
 #define RUN_DILATION_MAX    100000
 #define RUN_TAP_NAME_MAX    16 /* IFNAMSIZ */
 #define RUN_NETNS_MAX       64
@@ -380,7 +380,7 @@ struct run_config_traffic {
 	struct run_config_sizes sizes;     /* flows */
 	char *matrix;                      /* flows: file of weights per pair; NULL: from, to */
 	struct run_config_packets packets; /* pcap */
-	uint32_t job; /* number of its job (run_jobs.h) plus 1; 0: an entry of 'traffic' */
+	uint32_t job; /* number of its job (run_config.h) plus 1; 0: an entry of 'traffic' */
 	struct run_config_place place;
 };
 
@@ -401,7 +401,7 @@ struct run_config_traffic_list {
 
 /* Each job has an entry at the end of the run's traffic. */
 struct run_config_job_list {
-	struct run_config_job *at; /* run_jobs.h */
+	struct run_config_job *at; /* run_config.h */
 	uint32_t count;
 	uint32_t absent; /* set of jobs that have hosts assigned but do not run */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "run_files.h"
+#include "run_config.h"
 
 #include "os/atomic_file.h"
 

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "route/formats/route_file.h"
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
+#include "run_config.h"
 #include "run_config_fields.h"
-#include "run_routes.h"
 
 static int refuse(const struct run_config *run, struct error *error, int code, const char *format,
 	...) __attribute__((format(printf, 4, 5)));

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "flow_draw.h"
+#include "run_flows.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arrays.h"
-#include "run_flows.h"
 #include "run_hosts.h"
 #include "traffic/arrivals.h"
 

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/quantity.h"
-#include "flow_draw.h"
 #include "goal/goal.h"
-#include "job_placement.h"
 #include "permutation.h"
+#include "run_flows.h"
+#include "run_hosts.h"
 #include "topo/topology_hosts.h"
 #include "traffic/traffic_pattern.h"
 

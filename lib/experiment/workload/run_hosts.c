@@ -7,10 +7,9 @@
 
 #include "base/quantity.h"
 #include "base/rng.h"
-#include "job_placement.h"
+#include "packet_file.h"
 #include "permutation.h"
 #include "run_hosts.h"
-#include "run_packets.h"
 #include "run_source.h"
 #include "traffic/traffic_pattern.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/quantity.h"
-#include "run_packets.h"
+#include "packet_file.h"
 #include "traffic/traffic_pattern.h"
 
 #define FAR UINT32_MAX

@@ -29,8 +29,22 @@
 #include "marked_paths.h"
 #include "metapath.h"
 #include "pr_drb.h"
-#include "source_control_kind.h"
 #include "wire/cn.h"
+
+/* The mechanisms of source_control.h, for configurations: identifier, and word in run files. */
+
+#define SOURCE_CONTROLS(X)  \
+	X(NONE, "none")     \
+	X(IBA_CC, "iba-cc") \
+	X(DCQCN, "dcqcn")   \
+	X(DRB_CN, "drb-cn") \
+	X(DRB, "drb")       \
+	X(PR_DRB, "pr-drb") \
+	X(DRB_CC, "drb-cc")
+
+#define X(id, text) SOURCE_CONTROL_##id,
+enum source_control_kind { SOURCE_CONTROLS(X) };
+#undef X
 
 /* Counters of a host. */
 #define SOURCE_CONTROL_COUNTERS(X)              \

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
+#include "base/port_set.h"
 #include "datagram_control.h"
 #include "datagram_recovery.h"
 #include "datagram_reorder.h"

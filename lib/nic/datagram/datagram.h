@@ -21,7 +21,7 @@
 
 #include "link/link_end.h"
 #include "nic/arn_marks.h"
-#include "nic/congestion/reps.h"
+#include "nic/congestion/marked_paths.h"
 #include "nic/congestion/source_control.h"
 #include "nic/itb.h"
 #include "nic/selectors/route_choice.h"
@@ -65,7 +65,7 @@ struct datagram_config {
 	/* For frames lost on cut cables (datagram_cuts.h); 'lossy' only. */
 	weft_time retry_ps, give_up_ps;
 	uint32_t window_frames;
-	bool reps; /* frames have entropies (reps.h) */
+	bool reps; /* frames have entropies (marked_paths.h) */
 	/* Congestion management, read only at creation; NULL: none. Kinds that spread need source
 	 * routes, and choose among them instead of 'choice'. */
 	const struct source_control_config *control;

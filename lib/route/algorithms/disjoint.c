@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "route/route_jobs.h"
+#include "route/route_set.h"
 #include "route/search/legal_routes.h"
 #include "up_down.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "route/route_jobs.h"
 #include "route/route_path.h"
+#include "route/route_set.h"
 #include "route/search/fat_tree.h"
 
 /* D-mod-K (Zahavi, "Fat-Trees Routing and Node Ordering Providing Contention Free Traffic for MPI

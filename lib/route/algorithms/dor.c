@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include <stdlib.h>
 
-#include "route/route_jobs.h"
+#include "route/route_set.h"
 #include "route/search/dimension_order.h"
 
 /* Dimension order (Dally and Seitz, 1987; e-cube in hypercubes): a message completes its path in

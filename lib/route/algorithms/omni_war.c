@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include <string.h>
 
-#include "base/bits.h"
+#include "base/port_set.h"
 #include "queuing/vc_ladder.h"
 #include "route/route_algorithm.h"
 #include "topo/topology.h"

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "route/route_jobs.h"
 #include "route/route_path.h"
+#include "route/route_set.h"
 #include "route/search/itb_routes.h"
-#include "route/search/legal_search.h"
+#include "route/search/legal_routes.h"
 #include "up_down.h"
 
 /* ud-mitb, ud-mitb-first, ud-itb, dfs-itb and dfs-itb-any: in-transit buffers at the forbidden

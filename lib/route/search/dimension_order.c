@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "base/bits.h"
+#include "base/port_set.h"
 #include "base/rng.h"
 
 #define TURNED_BY_PORT 0x5555555555555555u

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "route/route_jobs.h"
 #include "route/route_set.h"
 
 /* Separates the draws that assign copies to pairs of hosts from others. */

@@ -65,7 +65,7 @@ int balance_descend(const struct minimal_paths *paths, enum route_granularity gr
 	struct balance *balance, struct error *error);
 
 /* Draws different routes of a pair without listing all: routes are identified by ranks 0 .. count -
- * 1 (legal_search.h), and all sets of ranks are equally likely. */
+ * 1 (legal_routes.h), and all sets of ranks are equally likely. */
 
 /* Draws 'wanted' <= ROUTE_ALTERNATIVES_MAX different ranks, or all 'count' if there are fewer;
  * returns the number. A larger draw from the same generator starts with the same ranks. */

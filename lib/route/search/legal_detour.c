@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* As in legal_search.c: at switch s, still going up (2s) or already down (2s + 1). */
+/* As in legal_routes.c: at switch s, still going up (2s) or already down (2s + 1). */
 #define STATE(at, down) (2u * (at) + (down))
 #define NO_STATE        UINT32_MAX
 

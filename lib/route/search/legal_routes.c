@@ -2,13 +2,229 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "legal_routes.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/rng.h"
 #include "itb_routes.h"
-#include "legal_search.h"
-#include "route/route_jobs.h"
-#include "route/route_path.h"
+#include "route/route_set.h"
+
+/* States. A message at switch s may still go up (state 2s) or has gone down already (2s + 1).
+ *     an up arc s -> t leads from (s, up) to (t, up);
+ *     a down arc s -> t leads from (s, up) and from (s, down) to (t, down);
+ *     with in-transit buffers an up arc s -> t also leads from (s, down) to (t, up) if s has hosts.
+ */
+#define STATE(at, down) (2u * (at) + (down))
+#define NO_WAY          UINT32_MAX
+
+struct legal_search {
+	const struct route_graph *graph;
+	const bool *up;
+	bool absorb;          /* up after down allowed at switches with hosts */
+	uint32_t *links;      /* by state: remaining length, NO_WAY if it cannot arrive */
+	uint64_t *count;      /* by state: routes of that length */
+	uint32_t *queue;      /* states to visit */
+	uint32_t *first_step; /* by state: its steps are step[first_step[i]] .. [first_step[i + 1] -
+				 1] */
+	uint32_t *step;       /* arcs that start a shortest remaining path; NULL in a copy */
+	struct arrays arrays;
+};
+
+static struct legal_search *create(const struct route_graph *graph, const bool *up, bool absorb)
+{
+	struct legal_search *search = calloc(1, sizeof(*search));
+	size_t states = 2u * graph->switches;
+
+	if (search == NULL)
+		return NULL;
+	search->graph = graph;
+	search->up = up;
+	search->absorb = absorb;
+	ARRAYS_ADD(search, links, states + 1);
+	ARRAYS_ADD(search, count, states + 1);
+	ARRAYS_ADD(search, queue, states + 1);
+	ARRAYS_ADD(search, first_step, states + 1);
+	ARRAYS_ADD(search, step, 2u * graph->arcs + 1u);
+	if (!search->arrays.failed)
+		return search;
+	legal_search_destroy(search);
+	errno = ENOMEM;
+	return NULL;
+}
+
+struct legal_search *legal_search_create(const struct route_graph *graph, const bool *up)
+{
+	return create(graph, up, false);
+}
+
+struct legal_search *legal_search_create_itb(const struct route_graph *graph, const bool *up)
+{
+	return create(graph, up, true);
+}
+
+struct legal_search *legal_search_copy(const struct legal_search *search)
+{
+	struct legal_search *copy = calloc(1, sizeof(*copy));
+	size_t states = 2u * search->graph->switches;
+
+	if (copy == NULL)
+		return NULL;
+	copy->graph = search->graph;
+	copy->up = search->up;
+	copy->absorb = search->absorb;
+	ARRAYS_ADD(copy, links, states + 1);
+	ARRAYS_ADD(copy, count, states + 1);
+	if (copy->arrays.failed) {
+		legal_search_destroy(copy);
+		errno = ENOMEM;
+		return NULL;
+	}
+	memcpy(copy->links, search->links, states * sizeof(*copy->links));
+	memcpy(copy->count, search->count, states * sizeof(*copy->count));
+	return copy;
+}
+
+size_t legal_search_copy_bytes(const struct route_graph *graph)
+{
+	return 2u * graph->switches * (sizeof(uint32_t) + sizeof(uint64_t));
+}
+
+void legal_search_destroy(struct legal_search *search)
+{
+	if (search == NULL)
+		return;
+	arrays_free(&search->arrays);
+	free(search);
+}
+
+/* True if a message that arrived at the switch going down may leave it by such an arc. */
+static bool may_follow_down(const struct legal_search *search, uint32_t at, bool up)
+{
+	return !up || (search->absorb && route_graph_hosts_at(search->graph, at) > 0);
+}
+
+/* State 'before' reaches everything that 'after' reaches, with one more link. */
+static void meet(struct legal_search *search, uint32_t before, uint32_t after, uint32_t *tail)
+{
+	if (search->links[before] == NO_WAY) {
+		search->links[before] = search->links[after] + 1;
+		search->queue[(*tail)++] = before;
+	}
+	if (search->links[before] == search->links[after] + 1) {
+		uint64_t sum = search->count[before] + search->count[after];
+
+		search->count[before] = sum < LEGAL_ROUTES_COUNT_MAX ? sum : LEGAL_ROUTES_COUNT_MAX;
+	}
+}
+
+/* Expands all states from which one arc leads to 'state'. */
+static void meet_all_before(struct legal_search *search, uint32_t state, uint32_t *tail)
+{
+	const struct route_graph *graph = search->graph;
+	uint32_t at = state / 2, down = state % 2;
+
+	for (uint32_t out = graph->first_arc[at]; out < graph->first_arc[at + 1]; out++) {
+		uint32_t from = graph->arc[out].to;
+		bool up = search->up[graph->arc[out].back];
+
+		if (up != (down == 0))
+			continue;
+		meet(search, STATE(from, 0), state, tail);
+		if (may_follow_down(search, from, up))
+			meet(search, STATE(from, 1), state, tail);
+	}
+}
+
+static uint32_t state_after(const struct legal_search *search, uint32_t arc)
+{
+	return STATE(search->graph->arc[arc].to, search->up[arc] ? 0u : 1u);
+}
+
+/* True if the arc, which leaves the switch of the state, starts a shortest remaining path. */
+static bool is_step(const struct legal_search *search, uint32_t state, uint32_t arc)
+{
+	return (state % 2 == 0 || may_follow_down(search, state / 2, search->up[arc])) &&
+	       search->links[state_after(search, arc)] + 1 == search->links[state];
+}
+
+/* Lists for every state the arcs that start a shortest remaining path. */
+static void list_steps(struct legal_search *search)
+{
+	const struct route_graph *graph = search->graph;
+	uint32_t steps = 0;
+
+	for (uint32_t state = 0; state < 2 * graph->switches; state++) {
+		uint32_t at = state / 2;
+
+		search->first_step[state] = steps;
+		if (search->links[state] == NO_WAY || search->links[state] == 0)
+			continue;
+		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
+			if (is_step(search, state, arc))
+				search->step[steps++] = arc;
+	}
+	search->first_step[2 * graph->switches] = steps;
+}
+
+void legal_search_run(struct legal_search *search, uint32_t destination)
+{
+	uint32_t states = 2 * search->graph->switches, tail = 0;
+
+	memset(search->links, 0xFF, states * sizeof(*search->links));
+	memset(search->count, 0, states * sizeof(*search->count));
+	for (uint32_t down = 0; down < 2; down++) {
+		search->links[STATE(destination, down)] = 0;
+		search->count[STATE(destination, down)] = 1;
+		search->queue[tail++] = STATE(destination, down);
+	}
+	for (uint32_t head = 0; head < tail; head++)
+		meet_all_before(search, search->queue[head], &tail);
+	list_steps(search);
+}
+
+uint64_t legal_search_count(const struct legal_search *search, uint32_t source)
+{
+	return search->count[STATE(source, 0)];
+}
+
+unsigned legal_search_links(const struct legal_search *search, uint32_t source)
+{
+	return search->links[STATE(source, 0)];
+}
+
+/* The next step of route '*rank'; '*rank' becomes the route's rank among the routes from there
+ * on. */
+static uint32_t choose_step(const struct legal_search *search, uint32_t state, uint64_t *rank)
+{
+	const uint32_t *step;
+	uint32_t arc;
+
+	if (search->step != NULL) {
+		step = search->step + search->first_step[state];
+		while (*rank >= search->count[state_after(search, *step)])
+			*rank -= search->count[state_after(search, *step++)];
+		return *step;
+	}
+	for (arc = search->graph->first_arc[state / 2];; arc++) {
+		if (!is_step(search, state, arc))
+			continue;
+		if (*rank < search->count[state_after(search, arc)])
+			return arc;
+		*rank -= search->count[state_after(search, arc)];
+	}
+}
+
+void legal_search_arcs(
+	const struct legal_search *search, uint32_t source, uint64_t rank, uint32_t *arcs)
+{
+	uint32_t state = STATE(source, 0);
+
+	while (search->links[state] > 0) {
+		*arcs = choose_step(search, state, &rank);
+		state = state_after(search, *arcs++);
+	}
+}
 
 /* Memory for the searches to all switches. */
 #define PAIRS_BYTES_MAX ((size_t)256 << 20)

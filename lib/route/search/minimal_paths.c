@@ -7,8 +7,8 @@
 
 #include "base/rng.h"
 #include "itb_routes.h"
-#include "legal_search.h"
-#include "route/route_jobs.h"
+#include "legal_routes.h"
+#include "route/route_set.h"
 
 /* Separates these draws from those for routes, whose streams are hosts or switches. */
 #define CANDIDATE_STREAM ((uint64_t)2 << 32)

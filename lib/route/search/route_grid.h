@@ -3,7 +3,7 @@
 #pragma once
 
 /* A mesh, torus, ring or hypercube, recognised by its ports (lib/topo/generators/grid.c,
- * hypercube.c): port 2d leads forward in dimension d and arrives at port 2d + 1, which leads back;
+ * grid.c): port 2d leads forward in dimension d and arrives at port 2d + 1, which leads back;
  * in a hypercube port d leads along dimension d in both directions. The positions of switches
  * follow from the ports, so that generated, loaded and degraded networks are equivalent, whatever
  * the numbers and names of switches. Hosts may be on any other port.

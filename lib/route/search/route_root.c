@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "legal_search.h"
+#include "legal_routes.h"
 #include "topo/topology_levels.h"
 
 /* Separates the draw from all others of the seed. */

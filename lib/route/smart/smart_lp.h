@@ -8,7 +8,6 @@
  * smart_detours.c adds paths to it, smart_share.c rounds its result to whole routes, and
  * smart_cycles.c forbids turns that close cycles. */
 
-#include "route/search/turns.h"
 #include "smart_paths.h"
 
 /* Prices at the optimum (dual values). */

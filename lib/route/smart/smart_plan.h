@@ -8,7 +8,6 @@
 #include <stdbool.h>
 
 #include "route/route_path.h"
-#include "route/search/turns.h"
 #include "smart_paths.h"
 
 struct smart_plan {

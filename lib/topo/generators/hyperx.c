@@ -91,3 +91,23 @@ const struct generator generator_hyperx = {
 		{"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 1, "hosts per switch"}},
 	.build = build,
 };
+
+/* 'full': a row alone. Ports 0 .. S-2 lead to the other switches in order, hosts after. */
+static int build_full(const struct generator_request *request, struct topology **topology)
+{
+	struct generator_request row = *request;
+
+	row.values[SHAPE] = (struct generator_value){
+		.dims = {(uint32_t)request->values[0].number}, .dim_count = 1};
+	row.values[WIDTH] = (struct generator_value){0};
+	row.values[HOSTS] = request->values[1];
+	return build(&row, topology);
+}
+
+const struct generator generator_full = {
+	.name = "full",
+	.help = "every switch linked with every other",
+	.options = {{"switches", GENERATOR_NUMBER, true, 1, TOPOLOGY_PORTS_MAX + 1, 0, "switches"},
+		{"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 1, "hosts per switch"}},
+	.build = build_full,
+};

@@ -15,6 +15,7 @@
 #include <errno.h>
 
 #include "topo/generator.h"
+#include "topo/topology_hosts.h"
 
 enum { PORTS, STAGES };
 
@@ -98,4 +99,39 @@ const struct generator generator_rlft = {
 			    "ports per switch, 2K"},
 		{"stages", GENERATOR_NUMBER, true, 1, 12, 0, "stages of switches"}},
 	.build = build,
+};
+
+/* Rails: fat trees side by side without a cable between them, and hosts with a port in
+ * each. Port r of host i is where host i of tree r would be. */
+
+enum { RAILS, OF_RLFT };
+
+static int build_rail(const struct generator_request *request, struct topology **topology)
+{
+	struct generator_request of_plane = *request;
+	struct topology *plane = NULL;
+	int result;
+
+	for (unsigned i = OF_RLFT; i < GENERATOR_OPTIONS_MAX; i++)
+		of_plane.values[i - OF_RLFT] = request->values[i];
+	result = build(&of_plane, &plane);
+	if (result == 0)
+		result = topology_finish(plane, request->spec, request->error);
+	if (result == 0) {
+		*topology = topology_multiply(plane, request->name,
+			(unsigned)request->values[RAILS].number, request->error);
+		result = *topology != NULL ? 0 : -errno;
+	}
+	topology_destroy(plane);
+	return result;
+}
+
+const struct generator generator_rail = {
+	.name = "rail",
+	.help = "hosts with a port in each of several fat trees (rlft)",
+	.options = {{"rails", GENERATOR_NUMBER, true, 2, TOPOLOGY_HOST_PORTS_MAX, 0,
+			    "ports of a host, one per fat tree"},
+		{"ports", GENERATOR_NUMBER, true, 2, 64, 0, "ports per switch, 2K"},
+		{"stages", GENERATOR_NUMBER, true, 1, 12, 0, "stages of switches"}},
+	.build = build_rail,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 #include "base/arrays.h"
-
 #include "base/spill.h"
 
 #include "unit.h"

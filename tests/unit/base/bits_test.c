@@ -3,7 +3,7 @@
 
 /* Sets of ports. */
 
-#include "base/bits.h"
+#include "base/port_set.h"
 #include "base/rng.h"
 #include "unit.h"
 

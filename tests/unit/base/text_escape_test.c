@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "unit.h"
 
-#include "base/text_escape.h"
 #include "base/weft_error.h"
 
 static void escapes_to(const char *text, const char *expected)

@@ -9,7 +9,6 @@
 #include <pcap/pcap.h>
 
 #include "base/rng.h"
-#include "capture/capture_expression.h"
 #include "tap_frames.h"
 #include "unit.h"
 #include "wire/frame.h"

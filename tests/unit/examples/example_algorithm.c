@@ -4,9 +4,9 @@
 
 #include "base/rng.h"
 #include "route/algorithms/up_down.h"
-#include "route/route_jobs.h"
 #include "route/route_path.h"
-#include "route/search/legal_search.h"
+#include "route/route_set.h"
+#include "route/search/legal_routes.h"
 
 /* waypoint: every message goes to a switch drawn at random first and from there to its destination
  * (Valiant and Brebner, STOC 1981), which turns any pattern of traffic into two uniform ones, at

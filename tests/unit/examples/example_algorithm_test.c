@@ -5,7 +5,7 @@
 
 #include "random_network.h"
 #include "route_expect.h"
-#include "topo/topology_without.h"
+#include "topo/topology.h"
 #include "unit.h"
 
 extern const struct route_algorithm route_waypoint;

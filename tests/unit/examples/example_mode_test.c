@@ -4,7 +4,7 @@
 /* The example of docs/developer/extending.md, example_mode.c, does what the page says. */
 
 #include "switch/adaptive_routing.h"
-#include "switch/afi.h"
+#include "switch/congestion_control.h"
 #include "unit.h"
 
 extern const struct adaptive_mode adaptive_sampled;

@@ -3,7 +3,7 @@
 
 /* Which hosts the jobs of a run get. */
 
-#include "experiment/workload/job_placement.h"
+#include "experiment/workload/run_hosts.h"
 
 #include "unit.h"
 

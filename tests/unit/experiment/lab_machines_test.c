@@ -3,7 +3,7 @@
 
 /* 'machines' of lab files: what is refused, and the plan that comes of it. */
 
-#include "experiment/lab/lab_machines.h"
+#include "experiment/lab/lab_config.h"
 
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
 
 /* From a capture to the messages of hosts: who sends, how much, when. */
 
-#include "experiment/workload/run_packets.h"
+#include "experiment/workload/packet_file.h"
 #include "experiment/workload/run_source.h"
 #include "packet_bench.h"
 

@@ -3,12 +3,13 @@
 
 /* 'routing.file': the key, and what is refused of the file. */
 
-#include "experiment/run/run_routes.h"
+#include "experiment/run/run_config.h"
 
 #include <errno.h>
 #include <unistd.h>
 
 #include "route/formats/route_binary.h"
+#include "route/formats/route_file.h"
 #include "route/route_algorithm.h"
 #include "setup/device_config.h"
 #include "unit.h"

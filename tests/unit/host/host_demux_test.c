@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "host/host_demux.h"
+#include "host/measure_sink.h"
 
 #include "traffic/synthetic.h"
 #include "unit.h"

@@ -8,7 +8,7 @@
  */
 
 #include "base/rng.h"
-#include "nic/flow_begin.h"
+#include "nic/flow.h"
 #include "nic_pair.h"
 
 #define STEP_PS     (100 * PS_PER_US)

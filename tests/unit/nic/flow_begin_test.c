@@ -4,7 +4,7 @@
 /* How flows begin, and that frames of strangers and of earlier lives begin and end nothing. */
 
 #include "base/rng.h"
-#include "nic/flow_begin.h"
+#include "nic/flow.h"
 #include "nic_pair.h"
 
 #define LIFE_A 11 /* sessions of later lives: flows have to be begun */

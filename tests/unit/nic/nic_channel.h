@@ -9,7 +9,6 @@
  * outcome. */
 
 #include "base/rng.h"
-#include "host/host_demux.h"
 #include "host/measure_sink.h"
 #include "nic/nic.h"
 #include "traffic/synthetic.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "nic/congestion/reps.h"
+#include "nic/congestion/marked_paths.h"
 
 #include "unit.h"
 

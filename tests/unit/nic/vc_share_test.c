@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "nic/vc_share.h"
+#include "nic/nic_private.h"
 
 #include "base/rng.h"
 #include "unit.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-#include "os/tty_escape.h"
+#include "os/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>

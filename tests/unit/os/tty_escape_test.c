@@ -7,7 +7,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "os/tty_escape.h"
+#include "os/terminal.h"
 
 /* In the child, whose streams are the terminal. */
 static void speak(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "experiment/workload/flow_draw.h"
+#include "experiment/workload/run_flows.h"
 
 #include "unit.h"
 

@@ -4,7 +4,7 @@
 /* 'dilation: auto' on machines of which the test decides how late they are. The linker replaces the
  * fabric. */
 
-#include "real/real_calibrate.h"
+#include "real/real_fabric.h"
 
 #include <errno.h>
 

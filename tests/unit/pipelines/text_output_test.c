@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-#include "real/text_output.h"
+#include "os/terminal.h"
 
 #include <fcntl.h>
 #include <unistd.h>

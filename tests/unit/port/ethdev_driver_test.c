@@ -4,7 +4,7 @@
 /* Which driver's needs are reckoned with before EAL has probed a device, over a /sys that the test
  * makes. */
 
-#include "port/ethdev_driver.h"
+#include "port/ethdev_private.h"
 
 #include "unit.h"
 

@@ -5,7 +5,6 @@
 
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
-#include "topo/topology_without.h"
 
 #include "failures.h"
 #include "networks.h"

@@ -7,7 +7,7 @@
 
 #include "base/rng.h"
 #include "route/route_algorithm.h"
-#include "route/route_blocks.h"
+#include "route/route_table.h"
 
 #include "route_bench.h"
 

@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 #include "route_expect.h"
-#include "topo/topology_without.h"
+#include "topo/topology.h"
 
 #define NETWORKS 200
 

@@ -8,7 +8,7 @@
 #include "draws.h"
 #include "random_network.h"
 #include "route_expect.h"
-#include "topo/topology_without.h"
+#include "topo/topology.h"
 
 /* Linear programs for each network: fewer of them. */
 static const struct {

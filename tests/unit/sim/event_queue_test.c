@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "sim/event_prefetch.h"
+#include "sim/event_queue.h"
 
 #include "base/rng.h"
 #include "unit.h"

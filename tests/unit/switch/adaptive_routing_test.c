@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "switch/adaptive_routing.h"
 
-#include "switch/afi.h"
+#include "switch/congestion_control.h"
 #include "unit.h"
 
 #define PORTS  8

@@ -4,7 +4,7 @@
 /* A sender, a receiver that grants as receivers do (credit_grant_due()), and the sender's knowledge
  * of the receiver's buffer. Frames take no time. */
 
-#include "switch/peer_buffer.h"
+#include "switch/adaptive_routing.h"
 
 #include "base/rng.h"
 #include "unit.h"

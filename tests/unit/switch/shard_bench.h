@@ -8,7 +8,7 @@
  * their own. Port o is the way to host o. */
 
 #include "base/rng.h"
-#include "switch/discard.h"
+#include "switch/forward.h"
 #include "switch/switch_shard.h"
 #include "unit.h"
 

@@ -8,7 +8,6 @@
  * bench_grant(). */
 
 #include "base/rng.h"
-#include "switch/discard.h"
 #include "switch/forward.h"
 #include "switch/switch.h"
 #include "unit.h"

@@ -5,7 +5,7 @@
 
 #include "unit.h"
 
-#include "topo/topology_cut.h"
+#include "topo/topology.h"
 
 struct cut {
 	struct topology *topology;

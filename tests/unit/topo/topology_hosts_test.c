@@ -11,7 +11,7 @@
 
 #include "base/rng.h"
 #include "topo/formats/topology_format.h"
-#include "topo/topology_without.h"
+#include "topo/topology.h"
 
 #define PLANES                                                                \
 	"weft: topology/1\nname: rails\n"                                     \

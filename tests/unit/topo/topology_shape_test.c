@@ -4,8 +4,8 @@
 
 #include <math.h>
 
+#include "topo/topology.h"
 #include "topo/topology_levels.h"
-#include "topo/topology_without.h"
 
 static struct topology_shape shape_of(const char *spec)
 {

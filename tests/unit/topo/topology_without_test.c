@@ -8,7 +8,7 @@
 #include <errno.h>
 
 #include "base/rng.h"
-#include "topo/topology_without.h"
+#include "topo/topology.h"
 
 #define NAMES(...) \
 	(const char *const[]){__VA_ARGS__}, sizeof(NAMES_LIST(__VA_ARGS__)) / sizeof(char *)

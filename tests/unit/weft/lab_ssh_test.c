@@ -3,7 +3,7 @@
 
 /* The command line of ssh, and what is said when a connection ends. */
 
-#include "lab/lab_ssh.h"
+#include "lab/lab_remote.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/capture_expression.h"
+#include "capture/capture_filter.h"
 #include "capture_output.h"
 #include "pcapng_merge.h"
 

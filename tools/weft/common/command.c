@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text_escape.h"
+#include "base/weft_error.h"
 #include "commands.h"
 
 #define MESSAGE_BYTES 4096

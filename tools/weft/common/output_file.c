@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "os/tty_escape.h"
+#include "os/terminal.h"
 
 static bool to_file(const struct output_file *output)
 {

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "common/output_file.h"
-#include "experiment/lab/lab_machines.h"
+#include "experiment/lab/lab_config.h"
 #include "lab/cmd_lab.h"
 #include "lab/lab_bundle.h"
 #include "lab/lab_snapshot.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment/lab/lab_machines.h"
+#include "experiment/lab/lab_config.h"
 #include "lab/cmd_lab.h"
 #include "lab/lab_snapshot.h"
 #include "topo/topology_file.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "console_commands.h"
-#include "experiment/lab/lab_machines.h"
+#include "experiment/lab/lab_config.h"
 #include "experiment/lab/lab_security.h"
 #include "lab/cmd_lab.h"
 #include "lab/lab_bundle.h"

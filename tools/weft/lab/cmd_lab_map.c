@@ -16,8 +16,8 @@
 #include "mapper/miscabling.h"
 #include "topo/cmd_topo.h"
 #include "topo/formats/topology_format.h"
+#include "topo/topology.h"
 #include "topo/topology_hosts.h"
-#include "topo/topology_without.h"
 
 #define COMMAND "lab map"
 

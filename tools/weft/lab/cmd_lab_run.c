@@ -17,7 +17,7 @@
 #include "lab_lock.h"
 #include "lab_remotes.h"
 #include "lab_run_reports.h"
-#include "os/progress_line.h"
+#include "os/terminal.h"
 
 #define COMMAND "lab run"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "experiment/lab/lab_machines.h"
+#include "experiment/lab/lab_config.h"
 #include "lab_query.h"
 
 void lab_remotes_control(const struct lab *lab, char control[LAB_SSH_CONTROL_MAX])

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cmd_lab.h"
-#include "experiment/run/run_files.h"
+#include "experiment/run/run_config.h"
 #include "lab_mapping.h"
 #include "lab_query.h"
 #include "lab_remotes.h"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "experiment/lab/lab.h"
-#include "experiment/lab/lab_machines.h"
+#include "experiment/lab/lab_config.h"
 #include "os/atomic_file.h"
 #include "os/private_dir.h"
 #include "os/runtime_dir.h"

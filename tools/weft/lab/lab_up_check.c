@@ -16,9 +16,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "experiment/lab/lab_machines.h"
+#include "experiment/lab/lab_config.h"
 #include "experiment/lab/lab_security.h"
-#include "experiment/run/run_routes.h"
+#include "experiment/run/run_config.h"
 #include "experiment/workload/run_hosts.h"
 #include "lab_spawn.h"
 #include "lab_state.h"
@@ -26,6 +26,7 @@
 #include "os/netns.h"
 #include "os/runtime_dir.h"
 #include "os/telemetry_client.h"
+#include "route/formats/route_file.h"
 
 static int check_privileges(const struct lab *lab, struct error *error)
 {

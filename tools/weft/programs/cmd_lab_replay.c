@@ -19,7 +19,6 @@
 
 #include "base/rng.h"
 #include "experiment/workload/packet_file.h"
-#include "experiment/workload/run_packets.h"
 #include "lab_hosts.h"
 #include "os/netns.h"
 #include "wire/big_endian.h"

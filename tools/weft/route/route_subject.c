@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "topo/topology_without.h"
+#include "topo/topology.h"
 
 int topology_cut_add(struct topology_cut *cut, const char *command, const char *failed)
 {

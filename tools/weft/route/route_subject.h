@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* '--without WHAT', which can be repeated: a topology after failures (topology_without.h). */
+/* '--without WHAT', which can be repeated: a topology after failures (topology.h). */
 
 #include "common/commands.h"
 #include "route/formats/route_file.h"

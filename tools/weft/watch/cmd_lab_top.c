@@ -39,7 +39,7 @@ static unsigned terminal_rows(void)
 	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : 24;
 }
 
-/* Bypasses the guard on standard output, which would remove terminal sequences (tty_escape.h);
+/* Bypasses the guard on standard output, which would remove terminal sequences (terminal.h);
  * top_print() escapes the texts between them. A reader that stops reading does not block signals.
  * Returns 0 or -errno. */
 static int write_all(const char *text, size_t bytes)

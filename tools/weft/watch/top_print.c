@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/text_escape.h"
+#include "base/weft_error.h"
 #include "lab/lab_query.h"
 #include "lab_collect.h"
 

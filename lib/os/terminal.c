@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "tty_escape.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text_escape.h"
+#include "base/weft_error.h"
 
 /* Weft's other sequences do not pass through here: 'weft lab top', which uses them, writes to the
  * terminal directly. */
@@ -167,4 +167,95 @@ FILE *stoppable_output_open(int fd, const atomic_bool *stop)
 	if (stream == NULL)
 		free(output);
 	return stream;
+}
+
+void text_output_begin(struct text_output *output, int fd, char *text)
+{
+	*output = (struct text_output){.fd = fd, .text = text, .bytes = strlen(text)};
+}
+
+void text_output_end(struct text_output *output)
+{
+	free(output->text);
+	*output = (struct text_output){.fd = -1};
+}
+
+/* A writable pipe takes PIPE_BUF bytes without waiting. The descriptor is shared with other
+ * processes and must stay as it is, so O_NONBLOCK is not possible. */
+static ssize_t write_some(struct text_output *output)
+{
+	struct pollfd ready = {.fd = output->fd, .events = POLLOUT};
+	size_t left = output->bytes - output->written;
+
+	if (poll(&ready, 1, 0) <= 0 || (ready.revents & POLLOUT) == 0) {
+		errno = (ready.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0 ? EPIPE : EAGAIN;
+		return -1;
+	}
+	return write(output->fd, output->text + output->written, left < PIPE_BUF ? left : PIPE_BUF);
+}
+
+bool text_output_write(struct text_output *output)
+{
+	while (output->text != NULL && output->written < output->bytes) {
+		ssize_t count = write_some(output);
+
+		if (count < 0 && (errno == EAGAIN || errno == EINTR))
+			return false;
+		if (count < 0)
+			break;
+		output->written += (size_t)count;
+	}
+	text_output_end(output);
+	return true;
+}
+
+#define COLUMNS 78
+
+bool progress_line_visible(const struct progress_line *line)
+{
+	return !line->silent && isatty(STDERR_FILENO);
+}
+
+void progress_line_print(struct progress_line *line, const char *format, ...)
+{
+	va_list args;
+
+	if (!progress_line_visible(line))
+		return;
+	line->shown = true;
+	fputc('\r', line->out);
+	va_start(args, format);
+	vfprintf(line->out, format, args);
+	va_end(args);
+	/* Overwrites the end of a longer text. */
+	fputs("   ", line->out);
+}
+
+static double seconds(weft_time time)
+{
+	return (double)time / (double)PS_PER_S;
+}
+
+void progress_line_show(struct progress_line *line, weft_time done, weft_time whole)
+{
+	if (done > whole)
+		done = whole;
+	if (whole == WEFT_TIME_NEVER)
+		progress_line_print(line, "%.1f s", seconds(done));
+	else
+		progress_line_print(line, "%5.1f %%  %.1f of %.1f s, %.0f s left",
+			whole > 0 ? 100 * (double)done / (double)whole : 100, seconds(done),
+			seconds(whole), seconds(whole - done));
+}
+
+void progress_line_wait(struct progress_line *line, const char *what)
+{
+	progress_line_print(line, "waiting for %s", what);
+}
+
+void progress_line_wipe(struct progress_line *line)
+{
+	if (line->shown)
+		fprintf(line->out, "\r%*s\r", COLUMNS, "");
+	line->shown = false;
 }
