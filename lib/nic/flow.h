@@ -113,19 +113,19 @@ uint16_t flow_next_due(struct nic *nic, enum flow_due *kind);
 
 /* The flow to the peer ended, or never existed: the sender chooses a random name and number and
  * asks with them. */
-void flow_begin_name(struct nic *nic, uint16_t peer);
+void flow_handshake_name(struct nic *nic, uint16_t peer);
 
 /* The frame that asks. */
-struct control_flow flow_begin_ask(const struct nic *nic, uint16_t peer);
+struct control_flow flow_handshake_ask(const struct nic *nic, uint16_t peer);
 
 /* The receiver was asked, or got a frame of an unknown flow: an offer is due. */
-void flow_begin_answer(struct nic *nic, uint16_t peer, uint16_t flow, uint32_t sequence);
+void flow_handshake_answer(struct nic *nic, uint16_t peer, uint16_t flow, uint32_t sequence);
 
 /* Returns the frame that answers the last ask or unknown frame. */
-struct control_flow flow_begin_offer(const struct nic *nic, uint16_t peer);
+struct control_flow flow_handshake_offer(const struct nic *nic, uint16_t peer);
 
 /* That frame offers this flow. */
-bool flow_begin_offers(const struct nic *nic, uint16_t peer, uint16_t flow);
+bool flow_handshake_offers(const struct nic *nic, uint16_t peer, uint16_t flow);
 
 /* Where a flow begins. */
 struct flow_start {
@@ -135,5 +135,5 @@ struct flow_start {
 
 /* True if a frame with this sequence number can be one of the first of a flow that was offered
  * since the last one was accepted; then 'start' is where that flow starts. */
-bool flow_begin_is_on_offer(const struct nic *nic, uint16_t peer, uint16_t flow, uint32_t sequence,
-	struct flow_start *start);
+bool flow_handshake_is_on_offer(const struct nic *nic, uint16_t peer, uint16_t flow,
+	uint32_t sequence, struct flow_start *start);

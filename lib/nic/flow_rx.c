@@ -233,7 +233,7 @@ static void adopt_flow(struct nic *nic, uint16_t peer, uint16_t flow, uint32_t f
 	struct flow_rx *rx = &nic->rx[peer];
 
 	if (nic->clocks != NULL)
-		peer_clocks_begin(nic->clocks, peer, flow_begin_offers(nic, peer, flow));
+		peer_clocks_begin(nic->clocks, peer, flow_handshake_offers(nic, peer, flow));
 	clear_window(nic, peer, NIC_DISCARD_FLOW_END);
 	deadline_queue_cancel(&nic->gap, peer);
 	rx->known = true;
@@ -274,8 +274,8 @@ static enum nic_counter check_new_flow(
 	uint16_t flow = MESSAGE_FLOW(packet->message), messages;
 	struct flow_start start;
 
-	if (!flow_begin_is_on_offer(nic, packet->source, flow, packet->sequence, &start)) {
-		flow_begin_answer(nic, packet->source, flow, packet->sequence);
+	if (!flow_handshake_is_on_offer(nic, packet->source, flow, packet->sequence, &start)) {
+		flow_handshake_answer(nic, packet->source, flow, packet->sequence);
 		return NIC_DISCARD_OLD_FLOW;
 	}
 	/* Each message before this frame has at least one frame. */
@@ -293,10 +293,10 @@ void flow_rx_on_ask(struct nic *nic, uint16_t peer, const struct control_flow *a
 	struct flow_start start;
 
 	if (is_in_use(&nic->rx[peer], ask->flow, ask->sequence) ||
-		flow_begin_is_on_offer(nic, peer, ask->flow, ask->sequence, &start))
+		flow_handshake_is_on_offer(nic, peer, ask->flow, ask->sequence, &start))
 		nic->count[NIC_ASKS_FOREIGN]++;
 	else
-		flow_begin_answer(nic, peer, ask->flow, ask->sequence);
+		flow_handshake_answer(nic, peer, ask->flow, ask->sequence);
 }
 
 /* The payload is corrupt but the header is not, or an in-transit host re-injected the end of the

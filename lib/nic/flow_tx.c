@@ -38,7 +38,7 @@ static void wait_for_this(const struct nic *nic, struct flow_tx *tx)
 void flow_tx_init(struct nic *nic)
 {
 	for (unsigned peer = 0; peer < nic->config.hosts; peer++) {
-		flow_begin_name(nic, (uint16_t)peer);
+		flow_handshake_name(nic, (uint16_t)peer);
 		nic->tx[peer].cursor = nic->tx[peer].fresh = MESSAGE_NONE;
 		nic->tx[peer].window = window_of(nic, (uint16_t)peer);
 		message_queue_init(&nic->tx[peer].messages);
@@ -451,7 +451,7 @@ static void give_up(struct nic *nic, uint16_t peer)
 	nic->count[NIC_GIVE_UPS]++;
 	message_queue_init(&tx->messages);
 	clear_flow(nic, tx);
-	flow_begin_name(nic, peer);
+	flow_handshake_name(nic, peer);
 	set_phase(tx, FLOW_ASKING);
 	while (failed.head != MESSAGE_NONE)
 		flow_tx_finish(nic, message_queue_pop(&nic->pool, &failed), -ETIMEDOUT);

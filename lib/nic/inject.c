@@ -97,13 +97,13 @@ static void offer_clock(struct nic *nic, uint16_t peer, weft_time now)
 static void plan_flow(struct nic *nic, uint16_t peer, enum flow_due kind, weft_time now)
 {
 	if (kind == FLOW_DUE_OFFER) {
-		nic->plan.flow = flow_begin_offer(nic, peer);
+		nic->plan.flow = flow_handshake_offer(nic, peer);
 		nic->count[NIC_OFFERS_SENT]++;
 		if (nic->clocks != NULL)
 			offer_clock(nic, peer, now);
 		return;
 	}
-	nic->plan.flow = flow_begin_ask(nic, peer);
+	nic->plan.flow = flow_handshake_ask(nic, peer);
 	nic->count[NIC_ASKS_SENT]++;
 	flow_tx_asked(nic, peer, now);
 }

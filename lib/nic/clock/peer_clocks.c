@@ -49,7 +49,8 @@ void peer_clocks_ask(struct peer_clocks *clocks, uint16_t peer, weft_time now)
 }
 
 /* The number of the question in this place that left at that time. It is recomputed when the answer
- * arrives. The hashes of flow_begin.c have shorter inputs, so these reveal nothing about theirs. */
+ * arrives. The hashes of flow_handshake.c have shorter inputs, so these reveal nothing about
+ * theirs. */
 static uint64_t number_of(
 	const struct peer_clocks *clocks, uint16_t peer, unsigned place, int64_t sent_ns)
 {

@@ -52,7 +52,7 @@ static uint64_t keyed(
 	return hash;
 }
 
-void flow_begin_name(struct nic *nic, uint16_t peer)
+void flow_handshake_name(struct nic *nic, uint16_t peer)
 {
 	struct flow_tx *tx = &nic->tx[peer];
 	uint64_t hash = keyed(nic, USE_ASK, peer, 0, ++tx->asks);
@@ -61,7 +61,7 @@ void flow_begin_name(struct nic *nic, uint16_t peer)
 	tx->acked = tx->send = tx->high = tx->next = tx->repeat_end = (uint32_t)hash;
 }
 
-struct control_flow flow_begin_ask(const struct nic *nic, uint16_t peer)
+struct control_flow flow_handshake_ask(const struct nic *nic, uint16_t peer)
 {
 	const struct flow_tx *tx = &nic->tx[peer];
 
@@ -69,7 +69,7 @@ struct control_flow flow_begin_ask(const struct nic *nic, uint16_t peer)
 		.step = CONTROL_FLOW_ASK, .flow = tx->flow, .sequence = tx->acked};
 }
 
-void flow_begin_answer(struct nic *nic, uint16_t peer, uint16_t flow, uint32_t sequence)
+void flow_handshake_answer(struct nic *nic, uint16_t peer, uint16_t flow, uint32_t sequence)
 {
 	nic->rx[peer].unknown_flow = flow;
 	nic->rx[peer].unknown_sequence = sequence;
@@ -87,7 +87,7 @@ static uint16_t name(const struct nic *nic, uint16_t peer)
 	return offered;
 }
 
-struct control_flow flow_begin_offer(const struct nic *nic, uint16_t peer)
+struct control_flow flow_handshake_offer(const struct nic *nic, uint16_t peer)
 {
 	const struct flow_rx *rx = &nic->rx[peer];
 	uint16_t offered = name(nic, peer);
@@ -102,13 +102,13 @@ struct control_flow flow_begin_offer(const struct nic *nic, uint16_t peer)
 		.session = nic->config.link.session};
 }
 
-bool flow_begin_offers(const struct nic *nic, uint16_t peer, uint16_t flow)
+bool flow_handshake_offers(const struct nic *nic, uint16_t peer, uint16_t flow)
 {
 	return name(nic, peer) == flow;
 }
 
-bool flow_begin_is_on_offer(const struct nic *nic, uint16_t peer, uint16_t flow, uint32_t sequence,
-	struct flow_start *start)
+bool flow_handshake_is_on_offer(const struct nic *nic, uint16_t peer, uint16_t flow,
+	uint32_t sequence, struct flow_start *start)
 {
 	const struct flow_rx *rx = &nic->rx[peer];
 	uint64_t numbers = keyed(nic, USE_NUMBERS, peer, flow, rx->taken_up);
