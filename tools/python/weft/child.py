@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .asker import Asker, Refused
-from .error import Error, Exit, os_error
+from .error import Error, Exit, naming
 from .files import remove
 
 PDEATHSIG = 1  # prctl
@@ -50,10 +50,8 @@ class Child:
         self.started = time.monotonic()
         self.code = 0  # negative: a signal
         self.cpu_s = 0.0
-        try:
+        with naming(self.log):
             out = open(self.log, "wb")
-        except OSError as error:
-            raise os_error(error, self.log) from error
         with out:
             try:
                 self._process = subprocess.Popen(

@@ -7,7 +7,7 @@ import subprocess
 
 from .asker import program
 from .command import options
-from .error import Error, Exit, os_error
+from .error import Error, Exit
 from .files import write_text
 
 USAGE = """\
@@ -90,8 +90,6 @@ def main(arguments: list[str]) -> int:
         os.mkdir(folder)
     except FileExistsError:
         raise Error(f"{folder} is already there, expected a new folder after -o") from None
-    except OSError as error:
-        raise os_error(error, folder) from None
     write_text(os.path.join(folder, "tree.yaml"), TREE)
     write_text(os.path.join(folder, "hot-spot.yaml"), HOT_SPOT)
     for line in TOUR.splitlines():

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """Errors of the package and the exit codes of its commands."""
+import contextlib
 import enum
 import errno
 import re
+from collections.abc import Iterator
 
 
 class Exit(enum.IntEnum):
@@ -31,6 +33,15 @@ def os_error(error: OSError, path: str | None = None) -> Error:
     text = f"{name}: {error.strerror}" if name is not None else str(error.strerror or error)
     bad = errno.errorcode.get(error.errno or 0) in BAD_REQUESTS
     return Error(text, Exit.BAD_REQUEST if bad else Exit.NOT_ABLE)
+
+
+@contextlib.contextmanager
+def naming(path: str) -> Iterator[None]:
+    """An OSError becomes an Error about this path."""
+    try:
+        yield
+    except OSError as error:
+        raise os_error(error, path) from error
 
 
 def printable(text: str) -> str:

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterable
 from typing import Any
 
-from .error import Error, os_error
+from .error import Error, naming, os_error
 
 
 def refuse_same(output: str, source: str) -> None:
@@ -28,12 +28,8 @@ def remove(*paths: str) -> None:
 
 def make_folder(path: str, option: str = "") -> None:
     """Creates a folder unless it exists. 'option', such as "-o ", starts the error."""
-    try:
+    with naming(option + path), contextlib.suppress(FileExistsError):
         os.mkdir(path)
-    except FileExistsError:
-        pass
-    except OSError as error:
-        raise os_error(error, option + path) from None
 
 
 def write_text(path: str, text: str, ours: bool = False) -> None:
@@ -44,11 +40,9 @@ def write_file(path: str, data: bytes, ours: bool = False) -> None:
     """Writes a file in place of the one there. A file that is not writable, has several names or is
     not regular is written in place, unless it is 'ours': then its other names keep their content.
     """
-    try:
+    with naming(path):
         fresh = _open_fresh(path, ours)
         out = open(fresh or path, "wb")
-    except OSError as error:
-        raise os_error(error, path) from None
     try:
         with out:
             out.write(data)
@@ -92,10 +86,8 @@ def _open_fresh(path: str, ours: bool) -> str | None:
 def read_json(path: str, what: str, form: str) -> dict[str, Any]:
     """The JSON document of a form such as "sweep/1"; the error has 'what' after the place."""
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as text:
+        with naming(path), open(path, encoding="utf-8", errors="surrogateescape") as text:
             found = json.load(text)
-    except OSError as error:
-        raise os_error(error, path) from None
     except json.JSONDecodeError as error:
         raise Error(f"{path}:{error.lineno}:{error.colno}: {what}: {error.msg}") from None
     except RecursionError:
@@ -117,11 +109,9 @@ class Reader:
 
         self.path = path
         try:
-            with open(path, encoding="utf-8-sig") as text:
+            with naming(path), open(path, encoding="utf-8-sig") as text:
                 loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
                 self.root: Any = yaml.compose(text, Loader=loader)
-        except OSError as error:
-            raise os_error(error, path) from error
         except (yaml.YAMLError, UnicodeDecodeError) as error:
             mark = getattr(error, "problem_mark", None)
             place = f":{mark.line + 1}:{mark.column + 1}" if mark is not None else ""

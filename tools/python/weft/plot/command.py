@@ -56,7 +56,7 @@ Exit: 0 done, 2 bad request, 3 not able (no matplotlib).
 """
 
 KINDS = (*READERS, "waterfall")
-FORMS = {"where": ("KEY=VALUE", 16), "label": ("KEY=VALUE=TEXT", 32)}  # options given several times
+FORMS = {"where": "KEY=VALUE", "label": "KEY=VALUE=TEXT"}  # options that may be given several times
 
 
 @dataclass
@@ -73,12 +73,9 @@ def parse(arguments: list[str]) -> Asked:
     request, page = asked.request, asked.page
 
     def add(name: str, text: str) -> None:
-        known, form, most = getattr(request, name), *FORMS[name]
-        if text.count("=") < form.count("=") or text.startswith("="):
-            raise ValueError(form)
-        if len(known) == most:
-            raise Error(f"--{name}: at most {most} of them")
-        known.append(text)
+        if text.count("=") < FORMS[name].count("=") or text.startswith("="):
+            raise ValueError(FORMS[name])
+        getattr(request, name).append(text)
 
     readers: dict[str, Parse] = {
         "kind": choice(*KINDS),
@@ -134,9 +131,9 @@ def main(arguments: list[str]) -> int:
 
     sheet = draw_sheet(curves, asked.page)
     name = asked.output or os.path.splitext(os.path.basename(asked.script or ""))[0] + ".pdf"
-    options = save_options(curves, asked.page, format_of(name) or "pdf")
+    look = save_options(curves, asked.page, format_of(name) or "pdf")
     if asked.output is not None:
-        write_file(asked.output, sheet.picture(options))
+        write_file(asked.output, sheet.picture(look))
     if asked.script is not None:
-        write_text(asked.script, sheet.script(name, options))
+        write_text(asked.script, sheet.script(name, look))
     return Exit.DONE

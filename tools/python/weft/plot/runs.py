@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..asker import Asker
-from ..error import Error, os_error
+from ..error import Error, naming
 from ..sweeping import manifest as manifests
 from ..sweeping.request import normal_key
 
@@ -107,10 +107,8 @@ def load_runs(paths: list[str], request: Request) -> Runs:
     varied: set[tuple[str, str]] = set()
     with Asker() as asker:
         for path in paths:
-            try:
+            with naming(path):
                 os.stat(path)
-            except OSError as error:
-                raise os_error(error, path) from None
             runs.inputs.append(os.path.basename(path.rstrip("/") or "/").removesuffix(".json"))
             if os.path.isdir(path):
                 _add_points(runs, path, varied, asker)

@@ -109,19 +109,15 @@ def settings(page: Page) -> dict[str, Any]:
     small = round(points * (1 if page.narrow else 5 / 6), 2)
     return {
         "font.family": family,
-        "font.size": points,
-        "axes.titlesize": points,
-        "axes.labelsize": points,
-        "legend.fontsize": small,
-        "xtick.labelsize": small,
-        "ytick.labelsize": small,
+        **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize"), points),
+        **dict.fromkeys(("legend.fontsize", "xtick.labelsize", "ytick.labelsize"), small),
         "axes.edgecolor": "#404040",
         "axes.linewidth": 0.8,
         "axes.grid": True,
         "axes.axisbelow": True,
-        "axes.formatter.useoffset": False,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
+        **dict.fromkeys(
+            ("axes.formatter.useoffset", "axes.spines.top", "axes.spines.right"), False
+        ),
         "grid.color": "#d8d8d8",
         "grid.linewidth": 0.6,
         "mathtext.default": "regular",

@@ -52,17 +52,13 @@ class Transient:
     def _mean(self, start: float, stop: float) -> float:
         return mean_of([sample.accepted for sample in self._between(start, stop)]).mean
 
-    @property
-    def has_hot_spot(self) -> bool:
-        return self.start_ns < self.stop_ns
-
     def before(self) -> float:
         """The mean over the second half of the time before the hot spot."""
         return self._mean(self.start_ns / 2, self.start_ns)
 
     def minimum(self) -> float:
         """The lowest sample of the hot spot; without one, of the second half of the run."""
-        start = self.start_ns if self.has_hot_spot else self.stop_ns / 2
+        start = self.start_ns if self.start_ns < self.stop_ns else self.stop_ns / 2
         return min((s.accepted for s in self._between(start, self.stop_ns)), default=NAN)
 
     def at(self, after_ns: float) -> float:
@@ -74,7 +70,7 @@ class Transient:
 
     def end(self) -> float:
         """The mean over the last tenth of the hot spot; without one, of the run."""
-        start = self.start_ns if self.has_hot_spot else 0
+        start = self.start_ns if self.start_ns < self.stop_ns else 0
         sample = self.samples[0].t_ns if self.samples else 0
         return self._mean(self.stop_ns - max(sample, LAST * (self.stop_ns - start)), self.stop_ns)
 

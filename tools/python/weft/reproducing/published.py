@@ -11,7 +11,7 @@ they are bounds that no paper has.
 import math
 from dataclasses import dataclass
 
-from ..error import Error, os_error
+from ..error import Error, naming
 from .definition import BLOCKED, COMPLETION, RUN_TITLES, SATURATION, Definition
 
 NAN = math.nan
@@ -121,11 +121,8 @@ def load(definition: Definition) -> list[Row]:
     """Returns the rows for the networks, cases and algorithms of the definition."""
     path, rows = definition.published, []
     networks, cases, algorithms = ({c.name for c in choices} for choices in definition.lists)
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            lines = [(at, line.rstrip("\n")) for at, line in enumerate(file, 1)]
-    except OSError as error:
-        raise os_error(error, path) from None
+    with naming(path), open(path, encoding="utf-8", errors="replace") as file:
+        lines = [(at, line.rstrip("\n")) for at, line in enumerate(file, 1)]
     (first, head), *lines = [one for one in lines if one[1] and one[1][0] != "#"] or [(1, "")]
     whole = head.startswith("definition,")
     if not head.removeprefix("definition,").startswith(HEADER):

@@ -12,7 +12,7 @@ from ..error import Error, Exit
 from ..files import write_text
 from ..quantity import Parse, choice, number
 from . import estimate, manifest, run, slurm, table
-from .request import CASES_KEY, JOBS_MAX, POINTS_MAX, SETS_MAX, Sweep, Vary, load_cases, parse_vary
+from .request import CASES_KEY, JOBS_MAX, POINTS_MAX, Sweep, Vary, load_cases, parse_vary
 from .run import Outcome
 
 NAME = "sweep"
@@ -61,16 +61,11 @@ def parse(words: list[str]) -> Sweep:
         sweep.cases = load_cases(text)
         plan.add(Vary(CASES_KEY, [*sweep.cases]))
 
-    def take_set(text: str) -> None:
-        if len(sweep.sets) == SETS_MAX:
-            raise Error(f"--set: at most {SETS_MAX} of them")
-        sweep.sets.append(text)
-
     readers: dict[str, Parse] = {
         "vary": lambda text: plan.add(parse_vary(text)),
         "cases": take_cases,
         "seeds": plan.take_seeds,
-        "set": take_set,
+        "set": sweep.sets.append,
         "jobs": number(1, JOBS_MAX),
         "grace": number(0, GRACE_MAX_S, " seconds"),
         "point": number(0, POINTS_MAX - 1),
@@ -126,7 +121,7 @@ def run_all(
     """Runs the points that are missing in the folder; also returns sweep.json."""
     with manifest.locked(sweep, asked):
         _choose_jobs(sweep, real_clock)
-        outcome = slurm.run(sweep, asker) if sweep.on else run.run(sweep, asker)
+        outcome = run.run(sweep, asker, slurm.Slurm if sweep.on else run.Runner)
         return outcome, _write_tables(sweep, asked, outcome)
 
 
@@ -168,7 +163,7 @@ def _run_point(sweep: Sweep, asker: Asker, asked: manifest.Document) -> int:
         raise Error(f"--point: {sweep.folder} has no sweep: {why}")
     manifest.compare(sweep, there, asked)
     sweep.jobs = 1
-    outcome = run.run(sweep, asker)
+    outcome = run.run(sweep, asker, run.Runner)
     if outcome.interrupted:
         return Exit.INTERRUPTED
     return Exit.BAD_ANSWER if outcome.failed else Exit.DONE

@@ -5,11 +5,12 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from ..asker import Asker, Refused
-from ..error import Error, Exit, os_error
+from ..error import Error, Exit, naming, os_error
 from ..files import read_json, refuse_same, remove, write_text
 from .request import Sweep
 
@@ -125,10 +126,8 @@ def compare(sweep: Sweep, there: Document, asked: Document) -> None:
 def _stems(manifest: Document | None) -> list[str]:
     """The names of the files of a manifest's points, as far as they are in the folder."""
     points = manifest["points"] if manifest is not None else []
-    names = [point.get("file") for point in points if isinstance(point, dict)]
-    texts = [name for name in names if isinstance(name, str) and "/" not in name]
-    stems = [name.removesuffix(RESULT_END) for name in texts if name.endswith(RESULT_END)]
-    return [stem for stem in stems if stem]
+    names = [str(point.get("file")) for point in points if isinstance(point, dict)]
+    return [name.removesuffix(".json") for name in names if re.fullmatch(r"[^/]+\.json", name)]
 
 
 @contextlib.contextmanager
@@ -140,10 +139,8 @@ def locked(sweep: Sweep, asked: Document) -> Iterator[None]:
             os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise os_error(error, f"{error.filename}: the folder cannot be made") from error
-    try:
+    with naming(folder):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError as error:
-        raise os_error(error, folder) from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

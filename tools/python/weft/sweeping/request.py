@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..asker import Asker, Overrides
-from ..error import Error, os_error
+from ..error import Error, naming
 from ..files import Reader
 from ..quantity import VALUES_MAX, not_a_span, number_of, span
 
@@ -26,7 +26,6 @@ POINTS_MAX = 100000
 NAME_MAX = 143  # bytes of a point's file without its end
 LABEL_MAX = 255
 OPTION = re.compile("[^,:=\\[{\"']*=")
-SETS_MAX = 48  # --set of the user
 RUN_SETS_MAX = 64  # limit in weft-fabric
 JOBS_MAX = 256
 CASES_KEY = "case"
@@ -282,10 +281,8 @@ class Sweep:
             if is_so:
                 raise Error(text)
         self._check_keys()
-        try:
+        with naming(self.run_file):
             self.run_file = os.path.realpath(self.run_file, strict=True)
-        except OSError as error:
-            raise os_error(error, self.run_file) from error
         plan.finish()
         if self.point is not None and self.point >= plan.points:
             raise Error(f"--point {self.point}: there are {plan.points} points, from 0")

@@ -6,11 +6,12 @@ for each point."""
 import os
 import sys
 import time
+from collections.abc import Callable
 from typing import Any, TextIO
 
 from ..asker import Asker, Refused
 from ..child import Child, run_all
-from ..error import Error, Exit, os_error, printable
+from ..error import Error, Exit, naming, printable
 from ..files import remove
 from . import table
 from .request import Sweep
@@ -133,12 +134,11 @@ class Progress:
 
 
 class Runner:
-    def __init__(self, sweep: Sweep, asker: Asker) -> None:
-        self.sweep, self.asker = sweep, asker
-        self.fabric: str = asker.ask("about")["fabric"]
-        self.outcome = Outcome(sweep, asker)
-        self.progress = Progress(len(sweep.valid), self.outcome.had)
-        self.left = iter(self.outcome.missing())
+    def __init__(self, outcome: Outcome, progress: Progress) -> None:
+        self.sweep, self.asker = outcome.sweep, outcome.asker
+        self.outcome, self.progress = outcome, progress
+        self.fabric: str = self.asker.ask("about")["fabric"]
+        self.left = iter(outcome.missing())
         self.running: dict[Child, int] = {}
 
     def begin(self) -> Child | None:
@@ -155,10 +155,8 @@ class Runner:
         label, path = self.sweep.plan.label(point), f"{self.sweep.stem(point)}.json"
         try:
             result = child.result(self.asker, cut_short=interrupted, seal=True)
-            try:
+            with naming(path):
                 os.rename(child.part, path)
-            except OSError as error:
-                raise os_error(error, path) from error
         except Error as error:
             remove(child.part)
             skip = self.sweep.skip_invalid and child.code == Exit.BAD_REQUEST
@@ -175,14 +173,17 @@ class Runner:
         self.outcome.take(point, result)
         self.progress.finished(label, result, time.monotonic() - child.started)
 
+    def run(self) -> bool:
+        """Ctrl-C and SIGTERM end the running points and then the sweep; a second one kills them."""
+        return run_all(self.sweep.jobs, self.begin, self.end, self.progress.draw)
 
-def run(sweep: Sweep, asker: Asker) -> Outcome:
-    """Runs sweep.jobs points at a time, or sweep.point alone. Ctrl-C and SIGTERM end the running
-    points and then the sweep; a second one kills them."""
-    runner = Runner(sweep, asker)
-    outcome, progress = runner.outcome, runner.progress
+
+def run(sweep: Sweep, asker: Asker, runner: Callable[[Outcome, Progress], Any]) -> Outcome:
+    """Runs sweep.jobs points at a time, or sweep.point alone."""
+    outcome = Outcome(sweep, asker)
+    progress = Progress(len(sweep.valid), outcome.had)
     try:
-        outcome.interrupted = run_all(sweep.jobs, runner.begin, runner.end, progress.draw)
+        outcome.interrupted = runner(outcome, progress).run()
     finally:
         progress.end()
     return outcome

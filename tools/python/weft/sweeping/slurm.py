@@ -15,7 +15,7 @@ import shlex
 import subprocess
 import time
 
-from ..asker import Asker, program
+from ..asker import program
 from ..child import Watch, last_line
 from ..error import Error, Exit
 from ..files import remove, write_text
@@ -50,8 +50,8 @@ def script(sweep: Sweep) -> str:
 
 
 class Slurm:
-    def __init__(self, sweep: Sweep, outcome: Outcome, progress: Progress) -> None:
-        self.sweep, self.outcome, self.progress = sweep, outcome, progress
+    def __init__(self, outcome: Outcome, progress: Progress) -> None:
+        self.sweep, self.outcome, self.progress = outcome.sweep, outcome, progress
         self.jobs: list[int] = []
         self.gone = 0  # answers without our tasks, in a row
         self.asked, self.running = 0.0, 0
@@ -134,7 +134,13 @@ class Slurm:
             if gone:
                 self.take_results()
 
-    def run(self, watch: Watch) -> None:
+    def run(self) -> bool:
+        """Ctrl-C and SIGTERM cancel the jobs."""
+        with Watch(self.cancel) as watch:
+            self._run(watch)
+            return watch.interrupted
+
+    def _run(self, watch: Watch) -> None:
         """Tasks of an earlier command get no grace: a point that is sent twice costs only time."""
         with contextlib.suppress(OSError):
             with open(self.sweep.path("slurm.jobs"), encoding="utf-8") as text:
@@ -154,17 +160,3 @@ class Slurm:
             self.outcome.failed += 1
             why = why or "its task has ended without a result"
             self.progress.failed(self.sweep.plan.label(point), why)
-
-
-def run(sweep: Sweep, asker: Asker) -> Outcome:
-    """Like run.run(). Ctrl-C and SIGTERM cancel the jobs."""
-    outcome = Outcome(sweep, asker)
-    progress = Progress(len(sweep.valid), outcome.had)
-    slurm = Slurm(sweep, outcome, progress)
-    try:
-        with Watch(slurm.cancel) as watch:
-            slurm.run(watch)
-            outcome.interrupted = watch.interrupted
-    finally:
-        progress.end()
-    return outcome

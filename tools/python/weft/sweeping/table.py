@@ -155,10 +155,6 @@ def headings(plan: Plan, rows: Sequence[Row | None]) -> tuple[list[str], list[st
     return single + texts, mean + texts
 
 
-def _cell(value: Any, digits: int) -> Any:
-    return f"{value:.{digits}g}" if isinstance(value, float) else value
-
-
 def csv_text(plan: Plan, heading: Sequence[str], rows: Sequence[Row | None]) -> str:
     """A table; rows that are None are left out. Numbers of varied keys have more digits."""
     digits = [12] * len(plan.vary) + [9] * len(heading)
@@ -166,7 +162,8 @@ def csv_text(plan: Plan, heading: Sequence[str], rows: Sequence[Row | None]) -> 
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(heading)
     for one in filter(None, rows):
-        writer.writerow(map(_cell, map(one.get, heading), digits))
+        cells = zip(map(one.get, heading), digits)
+        writer.writerow(f"{cell:.{n}g}" if isinstance(cell, float) else cell for cell, n in cells)
     return text.getvalue()
 
 
