@@ -116,20 +116,18 @@ static bool takes_primary(struct weft_switch *sw, const struct vc_ladder *ladder
 /* With halves: the second half of the VCs leads to the destination. In the first half the packet is
  * on its way to the drawn host, until it passes the switch of this host or the destination. */
 static unsigned route_in_halves(const struct weft_switch *sw, const struct weft_packet *packet,
-	unsigned primary, enum vc_turn *turn)
+	port_set set, unsigned primary, enum vc_turn *turn)
 {
 	const struct vc_rule *rule = sw->vc_rule;
 	const uint32_t at = sw->vc_rule_at;
+	unsigned other = port_set_is_empty(set) ? SWITCH_PORT_NONE : port_set_first(set);
 	bool from_host = vc_rule_ring(rule, at, packet->in_port) == VC_RULE_NO_RING;
-	unsigned other;
 
 	if (!from_host && packet->vc >= rule->classes / 2)
 		return primary;
 	*turn = VC_NEXT_STEP;
 	if (primary >= sw->ports || vc_rule_ring(rule, at, primary) == VC_RULE_NO_RING)
 		return primary;
-	other = switch_table_port(
-		sw, detour_draw_host(sw->detour.config.seed, packet, switch_table_hosts(sw)));
 	if (other >= sw->ports || !port_set_has(sw->usable, other) ||
 		vc_rule_ring(rule, at, other) == VC_RULE_NO_RING)
 		return primary;
@@ -153,7 +151,7 @@ unsigned detour_route(struct weft_switch *sw, const struct weft_packet *packet, 
 	bool drawn;
 
 	if (ladder->halves)
-		return route_in_halves(sw, packet, primary, turn);
+		return route_in_halves(sw, packet, set, primary, turn);
 	move = vc_ladder_move(
 		sw->vc_rule, ladder, sw->vc_rule_at, packet->in_port, packet->vc, &starts);
 	ports = port_set_from(vc_ladder_ports(sw->vc_rule, sw->vc_rule_at, move, starts), 0) &

@@ -93,7 +93,8 @@ static inline uint32_t detour_draw_host(
 }
 
 /* The output of a packet without a route: 'primary' (which may be unusable), a member of 'set' (the
- * alternatives for its destination), or SWITCH_PORT_NONE if the ladder has no rung left. Sets
+ * alternatives for its destination; with halves the table's port to the drawn host), or
+ * SWITCH_PORT_NONE if the ladder has no rung left. Sets
  * '*turn' if the packet starts or continues a detour. The VC rule must be a ladder. */
 unsigned detour_route(struct weft_switch *sw, const struct weft_packet *packet, port_set set,
 	unsigned primary, enum vc_turn *turn);

@@ -54,6 +54,19 @@ static bool knows_detours(const struct weft_switch *sw, const struct weft_packet
 	       packet->destination <= sw->table_last;
 }
 
+static port_set detours(const struct weft_switch *sw, const struct weft_packet *packet)
+{
+	unsigned port;
+
+	if (knows_detours(sw, packet))
+		return sw->table_alternatives[packet->destination];
+	if (sw->vc_rule->steps != VC_STEPS_UGAL || packet->destination > sw->table_last)
+		return PORT_SET_NONE;
+	port = switch_table_port(
+		sw, detour_draw_host(sw->detour.config.seed, packet, sw->table_last + 1u));
+	return port < sw->ports ? port_set_of(port) : PORT_SET_NONE;
+}
+
 /* Finds an alternative port whose link is up, for a destination whose primary port is down. */
 static unsigned alternative(const struct weft_switch *sw, const struct weft_packet *packet)
 {
@@ -147,10 +160,7 @@ unsigned forward_exception(
 	if (!credit_arrive(&sw->port[packet->in_port].link.rx[packet->vc], packet->blocks))
 		return refuse(sw, packet, SWITCH_DISCARD_CREDIT_VIOLATION);
 	if (has_ladder(sw) && packet->route_length == 0)
-		output = detour_route(sw, packet,
-			knows_detours(sw, packet) ? sw->table_alternatives[packet->destination]
-						  : PORT_SET_NONE,
-			output, &turn);
+		output = detour_route(sw, packet, detours(sw, packet), output, &turn);
 	if (!forward_is_in(sw->usable, output)) {
 		reason = find_other(sw, packet, &output);
 		if (reason != SWITCH_COUNTER_COUNT)

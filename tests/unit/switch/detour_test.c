@@ -22,7 +22,7 @@
 struct place {
 	struct vc_rule *rule;
 	struct bench *bench;
-	uint32_t sequence; /* of the next packet */
+	uint32_t sequence; /* the next packet's */
 };
 
 static struct place create(unsigned steps, enum detour_queues queues, uint32_t bias)
@@ -68,8 +68,11 @@ static unsigned way(struct place *place, unsigned input, uint8_t vc, unsigned *n
 		.vc = vc,
 		.in_port = (uint8_t)input};
 	enum vc_turn turn = VC_GO_ON;
-	unsigned output = detour_route(
-		sw, &packet, place->bench->alternatives[HOST], switch_table_port(sw, HOST), &turn);
+	port_set set = place->rule->steps == VC_STEPS_UGAL
+			       ? port_set_of(switch_table_port(
+					 sw, detour_draw_host(7, &packet, BENCH_HOSTS)))
+			       : place->bench->alternatives[HOST];
+	unsigned output = detour_route(sw, &packet, set, switch_table_port(sw, HOST), &turn);
 
 	*next = vc_rule_next(place->rule, 0, input, vc, output, turn);
 	return output;
