@@ -16,6 +16,7 @@ from typing import Any
 
 from ..error import Error
 from ..files import Reader
+from ..plot.page import Page, set_size
 from ..quantity import SHARE, SIZE, TIME, Parse, choice, number, number_of, quantity
 
 FORMAT, PAPER_FORMAT = "reproduce/1", "paper/1"
@@ -74,6 +75,15 @@ def _traffic(text: str) -> float:
     if found is None or found.unit or not 0 < found.value < 1000:
         raise ValueError("flits/ns/switch, such as 0.015")
     return found.value
+
+
+def _page(text: str) -> Page:
+    page = Page()
+    try:
+        set_size(page, text)
+    except Error as error:
+        raise ValueError(str(error).partition("expected ")[2]) from None
+    return page
 
 
 def _list(read: Read) -> Read:
@@ -210,6 +220,7 @@ class Definition:
     measure: str = _key(_scalar(choice(*MEASURES, productivity=SATURATION)), "")
     axis: str = _key(_scalar(choice("share", "bits/us")), "share")
     latency: bool = _key(BOOL, False)  # a throughput has a picture of the latency as well
+    size: Page = _key(_scalar(_page), Page)  # every picture's
     means: bool = _key(BOOL, False)  # tables in Markdown have means over instances
     # Latency against traffic, a picture for each network and case.
     curves: bool = _key(BOOL, False)

@@ -15,7 +15,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..asker import Asker
@@ -263,10 +263,9 @@ class Figures:
 def draw(what: Definition, trials: Sequence[Trial], asker: Asker, folder: str) -> Iterator[str]:
     """Draws NAME-NETWORK-CASE-PART.png into the folder. Yields the names of the files."""
     for name, curves in Figures(what, trials, asker):
-        from ..plot.page import Page
         from ..plot.sheet import draw_sheet, save_options  # matplotlib is slow to import
 
         curves.about = {"inputs": what.name, "version": asker.ask("about")["version"]}
-        path, page = f"{folder}/{name}.png", Page()
+        path, page = f"{folder}/{name}.png", replace(what.size)
         write_file(path, draw_sheet(curves, page).picture(save_options(curves, page, "png")))
         yield path
