@@ -99,3 +99,7 @@ void control_plane_renew(struct control_plane *plane, const struct topology *top
  *     map HOST PATH    writes the topology that this host's mapper has found, if any
  * The file appears complete or not at all. */
 bool control_plane_ask(struct control_plane *plane, const char *request);
+
+/* The switch's form of 'image', which table_image_check() accepted for it. The tables have 'hosts'
+ * destinations, however many the image has. NULL with errno ENOMEM. */
+struct switch_tables *control_switch_tables(const uint8_t *image, unsigned ports, uint32_t hosts);

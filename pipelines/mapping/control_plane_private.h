@@ -81,9 +81,6 @@ void control_plane_serve(const struct control_plane *plane, const char *request,
 /* control_routes.c: serves "MAPPER FROM TO PATH": writes the paths between two hosts. */
 void control_serve_routes(const struct control_plane *plane, const char *request);
 
-/* control_routes.c: the device's form of 'image', which table_image_check() accepted for this
- * device. The tables have 'hosts' destinations, however many the image has. Returns NULL with errno
- * ENOMEM if out of memory. */
-struct switch_tables *control_switch_tables(const uint8_t *image, unsigned ports, uint32_t hosts);
-/* The same; '*reached' is the number of destinations with a route. */
+/* control_routes.c: as control_switch_tables(); '*reached' is the number of destinations with a
+ * route. */
 struct host_tables *control_host_tables(const uint8_t *image, uint16_t hosts, uint16_t *reached);

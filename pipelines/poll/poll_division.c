@@ -8,6 +8,7 @@
 #include "poll_control.h"
 #include "poll_division.h"
 #include "poll_switch_private.h"
+#include "setup/device_config.h"
 
 struct poll_division *poll_division_create(
 	const struct switch_config *config, const uint8_t *owner, unsigned shards)
@@ -168,7 +169,7 @@ static void follow(struct poll_switch *ps, weft_time now)
 	if (orders->kind == DEVICE_PURGE)
 		purge(ps, now);
 	else if (orders->kind == DEVICE_COMMIT)
-		poll_switch_control_use(ps, orders->tables); /* the first shard could */
+		device_use_tables(ps->sw, orders->tables); /* the first shard could */
 	store(&report->done, given);
 }
 
@@ -267,7 +268,7 @@ static bool obey_all(struct poll_switch *ps, struct device_order *order)
 	struct poll_division_control *orders = ps->orders;
 
 	if (!orders->asked && order->kind == DEVICE_COMMIT &&
-		poll_switch_control_use(ps, order->of_switch) < 0) {
+		device_use_tables(ps->sw, order->of_switch) < 0) {
 		order->refused = true;
 		return true;
 	}

@@ -4,6 +4,7 @@
 
 #include "poll_control.h"
 #include "poll_division.h"
+#include "setup/device_config.h"
 
 void poll_switch_set_control(
 	struct poll_switch *ps, struct device_control *control, struct rte_mempool *pool)
@@ -70,29 +71,12 @@ void poll_switch_control_purge(struct poll_switch *ps, weft_time now)
 			tx_queue_purge(&ps->port[at].tx);
 }
 
-int poll_switch_control_use(struct poll_switch *ps, const struct switch_tables *tables)
-{
-	uint8_t sl_to_vc[16];
-	const struct switch_routing routing = {.port = tables->port,
-		/* The mapper only supports switches of up to 64 ports. */
-		.alternatives = PORT_SET_WORDS == 1 ? (const port_set *)tables->alternatives : NULL,
-		.hosts = tables->hosts,
-		.vc_rule = tables->vc_rule,
-		.vc_rule_at = 0,
-		.sl_to_vc = tables->queues != 0 ? sl_to_vc : NULL,
-		.stage = tables->stage};
-
-	for (unsigned sl = 0; sl < 16; sl++)
-		sl_to_vc[sl] = (uint8_t)(sl < tables->queues ? sl : 0);
-	return switch_set_routing(ps->sw, &routing);
-}
-
 /* The old tables go back with the command, or the new ones if they cannot be used. */
 static void commit(struct poll_switch *ps, struct device_order *order)
 {
 	struct switch_tables *tables = order->of_switch;
 
-	if (poll_switch_control_use(ps, tables) < 0) {
+	if (device_use_tables(ps->sw, tables) < 0) {
 		order->refused = true;
 		return;
 	}

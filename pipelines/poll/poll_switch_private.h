@@ -104,8 +104,6 @@ bool poll_switch_control_send(
 	struct poll_switch *ps, const struct device_order *order, weft_time now);
 /* DEVICE_PURGE. */
 void poll_switch_control_purge(struct poll_switch *ps, weft_time now);
-/* DEVICE_COMMIT: returns 0, or -EINVAL if the previous tables stay. */
-int poll_switch_control_use(struct poll_switch *ps, const struct switch_tables *tables);
 /* True if no data is stored here, and none arrived or left since the last call. Mapper frames are
  * ignored, because they come and go all the time. */
 bool poll_switch_control_is_idle(struct poll_switch *ps);

@@ -13,21 +13,7 @@
 #include "mapping/control_plane.h"
 #include "os/terminal.h"
 #include "real_fabric_idle.h"
-#include "route/route_algorithm.h"
-
-#define PRIORITY_AUTO   1
-#define PRIORITY_ALWAYS 2
-
-/* Concurrent questions of a mapper. */
-#define OUTSTANDING 32
-#define STANDBYS    4
-/* Shortest time between two checks that find a device idle. */
-#define SETTLE_MIN_PS PS_PER_MS
-
-/* The longest payload of the mapper: a part of an image. Shorter if the MTU is. */
-#define PAYLOAD_MAX 2048
-#define PAYLOAD_MIN 512
-#define PART_BYTES  (PAYLOAD_MIN - 256)
+#include "setup/mapper_setup.h"
 
 /* Maximum sleep of the control thread, in real time: while something is in flight, otherwise, and
  * while the loops sleep. The thread polls for frames only when it is awake. */
@@ -54,79 +40,18 @@ struct real_control {
 	atomic_bool halt;
 };
 
-/* --- values from the file --- */
-
-static uint32_t payload_bytes(const struct run_config *run)
-{
-	return run->nic.mtu_bytes < PAYLOAD_MAX ? run->nic.mtu_bytes : PAYLOAD_MAX;
-}
-
-/* Longer than a frame is on a cable, where neither end sees it: from the start of its transmission
- * until the far end may take it. */
-static weft_time settle_of(const struct run_config *run, const struct topology *topology)
-{
-	uint64_t bits = 8ull * (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + run->nic.mtu_bytes);
-	weft_time settle = SETTLE_MIN_PS;
-
-	for (uint32_t i = 0; i < topology->links; i++) {
-		const struct topology_link *link = &topology->link_at[i];
-		weft_time on_cable = bits * PS_PER_S / link->rate_bps + link->delay_ps;
-
-		settle = 2 * on_cable > settle ? 2 * on_cable : settle;
-	}
-	return settle;
-}
-
-static struct mapper_config mapper_of(const struct run_config *run, const struct topology *topology)
-{
-	const struct run_config_mapper *mapper = &run->mapper;
-	unsigned tries = mapper_tries(mapper->retry_ps, LINK_HELLOS_MISSED * run->hello_ps);
-
-	struct mapper_config config = {
-		.algorithm = run->routing.algorithm,
-		.others = run->routing.others,
-		.may_deadlock = run->routing.may_deadlock,
-		.fallback = route_algorithm_find("ud"),
-		.tables = run->routing.mode == RUN_ROUTING_TABLE,
-		.options = fabric_routes_options(run),
-		.queuing = run->queuing == &queuing_1q ? NULL : run->queuing,
-		.vcs = run->sw.vcs,
-		.listen_ps = mapper->listen_ps,
-		.heartbeat_ps = mapper->heartbeat_ps,
-		.takeover_ps = mapper->takeover_ps,
-		.standbys = STANDBYS,
-		.gather_ps = mapper->gather_ps,
-		.linger_ps = mapper->linger_ps,
-		.sweep_ps = mapper->sweep_ps,
-		.discovery = {.outstanding = OUTSTANDING,
-			.retry_ps = mapper->retry_ps,
-			.tries = tries},
-		.distribution = {.outstanding = OUTSTANDING,
-			.retry_ps = mapper->retry_ps,
-			.tries = tries,
-			.part_bytes = payload_bytes(run) - PAYLOAD_MIN + PART_BYTES,
-			.drain_ps = mapper->drain_ps,
-			.settle_ps = settle_of(run, topology)},
-	};
-
-	for (unsigned i = 0; i < config.others; i++)
-		config.other[i] = run->routing.other[i];
-	return config;
-}
-
 static void add_device(struct real_control *control, enum device_kind kind, uint32_t number)
 {
 	const struct real_fabric_options *options = &control->fabric->options;
-	enum run_mapper_mode mode = RUN_MAPPER_NEVER;
+	uint16_t priority = kind == DEVICE_HOST
+				    ? mapper_setup_priority(options->run, options->topology, number)
+				    : 0;
 
-	if (kind == DEVICE_HOST)
-		mode = run_config_mapper_mode(
-			options->run, options->topology->host_at[number].name);
 	control->device[control->devices++] = (struct control_plane_device){
 		.kind = kind,
 		.number = number,
-		.candidate = mode != RUN_MAPPER_NEVER,
-		.priority = mode == RUN_MAPPER_ALWAYS ? PRIORITY_ALWAYS : PRIORITY_AUTO,
+		.candidate = priority != 0,
+		.priority = priority,
 	};
 }
 
@@ -196,22 +121,16 @@ static int create_plane(struct real_control *control, struct error *error)
 		.version = crc32c(WEFT_VERSION, sizeof(WEFT_VERSION) - 1),
 		.counter = counter_now(),
 		.key = run->mapper.key != NULL ? &control->key : NULL,
-		.mapper = mapper_of(run, options->topology),
 		.lease_ps = run->mapper.lease_ps,
 		.report_retry_ps = run->mapper.retry_ps,
-		.frame_bytes = FRAME_HEADER_BYTES + FRAME_ROUTE_USUAL + payload_bytes(run),
+		.frame_bytes = FRAME_HEADER_BYTES + FRAME_ROUTE_USUAL + mapper_setup_payload(run),
 		.adaptive = run_config_is_adaptive(run),
 		.hosts_max = options->hosts_max,
 		.expect = control->expect != NULL ? control->expect : options->topology,
 		.announce = control->expect != NULL ? "mapper" : NULL,
 	};
-	int result;
+	int result = mapper_setup(run, options->topology, &config.mapper, error);
 
-	if (run->nic.mtu_bytes < PAYLOAD_MIN)
-		return error_set(error, EINVAL,
-			"%s: nic.mtu is %u, expected %u or more with 'mapper.routes: mapper'",
-			run->origin, run->nic.mtu_bytes, PAYLOAD_MIN);
-	result = fabric_routes_find_root(run, options->topology, &config.mapper.options, error);
 	if (result < 0)
 		return result;
 	control->plane = control_plane_create(&config, 0);

@@ -112,6 +112,23 @@ int device_config_refuse(const char *name, const struct switch_config *config, s
 		config->buffer_blocks, config->vcs);
 }
 
+int device_use_tables(struct weft_switch *sw, const struct switch_tables *tables)
+{
+	uint8_t sl_to_vc[16];
+	const struct switch_routing routing = {.port = tables->port,
+		/* The mapper only supports switches of up to 64 ports. */
+		.alternatives = PORT_SET_WORDS == 1 ? (const port_set *)tables->alternatives : NULL,
+		.hosts = tables->hosts,
+		.vc_rule = tables->vc_rule,
+		.vc_rule_at = 0,
+		.sl_to_vc = tables->queues != 0 ? sl_to_vc : NULL,
+		.stage = tables->stage};
+
+	for (unsigned sl = 0; sl < 16; sl++)
+		sl_to_vc[sl] = (uint8_t)(sl < tables->queues ? sl : 0);
+	return switch_set_routing(sw, &routing);
+}
+
 /* --- hosts --- */
 
 static struct link_end_config host_link(

@@ -11,6 +11,7 @@
 #include "base/weft_error.h"
 #include "experiment/run/run_config.h"
 #include "fabric_routes.h"
+#include "mapping/device_control.h"
 #include "nic/datagram/datagram.h"
 #include "nic/nic.h"
 #include "switch/switch.h"
@@ -50,6 +51,10 @@ void device_config_switch(
 	const struct device_config *from, uint32_t number, struct switch_config *config);
 /* A fault for a configuration that switch_create() refused with EINVAL. Returns -EINVAL. */
 int device_config_refuse(const char *name, const struct switch_config *config, struct error *error);
+
+/* Tables that a mapper distributed; the switch uses them until it gets others. 0, or -EINVAL: it
+ * cannot use them. */
+int device_use_tables(struct weft_switch *sw, const struct switch_tables *tables);
 
 /* The interface of a host. 'routes' may be NULL: a mapper provides them. 'slots': frames that its
  * receive ring holds; 0: no limit. */

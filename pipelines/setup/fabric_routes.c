@@ -357,7 +357,8 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
 	if (result == 0)
 		result = make_queuing(routes, topology, run, error);
 	if (result == 0) {
-		routes->itbs = run->reconfigure.mode == RUN_RECONFIGURE_ITB || has_itb(routes->set);
+		routes->itbs = run->reconfigure.mode == RUN_RECONFIGURE_ITB ||
+			       run->mapper.after_ps == RUN_AFTER_MAPPER || has_itb(routes->set);
 		routes->extra_long =
 			routes->set != NULL && route_set_longest(routes->set) > FRAME_ROUTE_USUAL;
 	} else {

@@ -130,12 +130,14 @@ struct weft_packet *partition_message_reclaim(struct virtual_fabric *fabric)
 	return packet;
 }
 
-/* Pause frames leave first. */
+/* Pause frames and frames of mappers leave first. */
 static weft_time hold_back(
 	const struct virtual_fabric *fabric, struct virtual_tx *channel, weft_time now)
 {
-	weft_time wait = virtual_pause_wait(fabric, channel, now);
+	weft_time wait = fabric->pauses != NULL ? virtual_pause_wait(fabric, channel, now) : 0;
 
+	if (fabric->mapper != NULL && virtual_fault_of(fabric, channel)->until > now + wait)
+		wait = virtual_fault_of(fabric, channel)->until - now;
 	channel->free_at += wait;
 	return wait;
 }
@@ -146,7 +148,8 @@ void virtual_start_special(struct virtual_fabric *fabric, struct virtual_tx *cha
 	uint32_t item = virtual_item_of(fabric, packet);
 	bool lost;
 
-	at += fabric->pauses != NULL ? hold_back(fabric, channel, now) : 0;
+	if (fabric->pauses != NULL || fabric->mapper != NULL)
+		at += hold_back(fabric, channel, now);
 	lost = fabric->faults != NULL && virtual_fault_hits(fabric, channel, packet, &at);
 
 	if (fabric->watch != NULL)

@@ -28,6 +28,8 @@ void virtual_switch_grant_all(
 	struct virtual_fabric *fabric, uint32_t at, unsigned input, weft_time now);
 /* Frees the packets that a switch discarded. 'stored': they had been stored first. */
 void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at, bool stored);
+/* Discards all that a switch stores. */
+void virtual_purge(struct virtual_fabric *fabric, uint32_t at);
 
 /* Events at the hosts of a virtual fabric. */
 

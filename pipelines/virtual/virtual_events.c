@@ -15,6 +15,7 @@
 #include "virtual_faults.h"
 #include "virtual_links.h"
 #include "virtual_losses.h"
+#include "virtual_mapper.h"
 #include "virtual_partitions.h"
 #include "virtual_ranks.h"
 #include "virtual_reroute.h"
@@ -48,6 +49,7 @@ struct virtual_events {
 	struct virtual_fabric *fabric;
 	const struct run_event_act *act;
 	weft_time now;
+	bool used; /* the mapper's routes use a cable of the act */
 };
 
 int virtual_events_open(struct virtual_fabric *fabric, struct error *error)
@@ -90,6 +92,8 @@ weft_time virtual_events_due(const struct virtual_fabric *fabric)
 	due = run_event_plan_due(&events->plan);
 	if (virtual_reroute_due(fabric) < due)
 		due = virtual_reroute_due(fabric);
+	if (virtual_mapper_due(fabric) < due)
+		due = virtual_mapper_due(fabric);
 	due = due < events->resend_at ? due : events->resend_at;
 	return due < events->notice_at ? due : events->notice_at;
 }
@@ -238,6 +242,7 @@ static void cut(void *ctx, uint32_t link)
 		return;
 	for (unsigned i = 0; i < virtual_partitions_count(fabric); i++)
 		lose_frames(virtual_partition_at(fabric, i), a, b);
+	virtual_mapper_cut(fabric, link);
 	forget_sent(fabric, a);
 	forget_sent(fabric, b);
 	/* The last hello before the cut arrived. */
@@ -311,6 +316,7 @@ static void notice(struct virtual_events *events, uint32_t link, weft_time now)
 
 	cable->notice_at = WEFT_TIME_NEVER;
 	cable->down = !cable->down;
+	virtual_mapper_notice(fabric, link, !cable->down, now);
 	/* Switches that notice a cut use their alternative routes. */
 	if (!cable->down || run_config_is_adaptive(fabric->run))
 		resend_soon(events, link);
@@ -455,15 +461,28 @@ static void note(struct virtual_fabric *fabric, const struct run_event_act *act)
 	take_counts(fabric, &events->seen[events->count++]);
 }
 
-/* New routes are in use, which resolves all cuts that were waiting for them. */
+/* A run_event_link_fn. */
+static void use(void *ctx, uint32_t link)
+{
+	struct virtual_events *events = ctx;
+
+	events->used = events->used || virtual_mapper_uses(events->fabric, link);
+}
+
+/* New routes are in use, which resolves all cuts that waited for them, except of cables that a
+ * mapper has not missed yet. */
 static void note_routes(struct virtual_events *events, weft_time now)
 {
 	for (uint32_t i = events->count; i-- > 0;) {
 		struct seen *seen = &events->seen[i];
 
+		if (events->plan.run->events.at[seen->act.row].down_ps == 0)
+			continue;
 		if (seen->reroute_ps != WEFT_TIME_NEVER)
 			break;
-		if (events->plan.run->events.at[seen->act.row].down_ps != 0)
+		events->used = false;
+		run_event_links(&events->plan, &seen->act, use, events);
+		if (!events->used)
 			seen->reroute_ps = now - seen->act.at_ps;
 	}
 }
@@ -491,7 +510,7 @@ void virtual_events_apply(struct virtual_fabric *fabric, weft_time now)
 	}
 	/* The ends did not miss a cable that is joined at the same instant. */
 	notice_all(events, now);
-	if (virtual_reroute_poll(fabric, now)) {
+	if (virtual_reroute_poll(fabric, now) || virtual_mapper_poll(fabric, now)) {
 		note_routes(events, now);
 		resend_soon(events, DATAGRAM_CAUSE_ANY);
 	}

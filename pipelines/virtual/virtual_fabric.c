@@ -15,6 +15,7 @@
 #include "virtual_events.h"
 #include "virtual_faults.h"
 #include "virtual_links.h"
+#include "virtual_mapper.h"
 #include "virtual_measure.h"
 #include "virtual_oracle.h"
 #include "virtual_partitions.h"
@@ -384,7 +385,7 @@ static int build(struct virtual_fabric *fabric, struct error *error)
 	if (virtual_faults_open(fabric) < 0 || virtual_reroute_open(fabric) < 0 ||
 		virtual_fabric_open_own(fabric) < 0 || virtual_cn_open(fabric) < 0)
 		return error_set(error, ENOMEM, "no memory for a virtual fabric");
-	return 0;
+	return virtual_mapper_open(fabric, error);
 }
 
 struct virtual_fabric *virtual_fabric_create(
@@ -451,6 +452,7 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 	virtual_events_close(fabric);
 	virtual_cn_close(fabric);
 	virtual_reroute_close(fabric);
+	virtual_mapper_close(fabric);
 	fabric_routes_free(&fabric->routes);
 	run_hosts_destroy(fabric->traffic);
 	virtual_goal_close(fabric);
@@ -469,7 +471,12 @@ int virtual_fabric_set_ranks(
 	if (result < 0)
 		return result;
 	workers = workers > 0 ? workers : 1;
-	if (workers > 1 || ranks != NULL)
+	if (fabric->mapper != NULL && (workers > 1 || ranks != NULL))
+		result = error_set(error, EINVAL,
+			"%s: mapper.after: mapper runs with a single worker, expected '--workers 1', "
+			"or a time instead of the mapper",
+			fabric->run->origin);
+	else if (workers > 1 || ranks != NULL)
 		result = virtual_partitions_create(fabric, ranks, workers, error);
 	if (result < 0)
 		virtual_partitions_destroy(fabric);

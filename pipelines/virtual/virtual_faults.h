@@ -27,6 +27,7 @@ struct virtual_fault {
 	bool waits;    /* as planned, of the channel, as its rate: */
 	uint64_t ps_per_byte;
 	weft_time arrives; /* when the last frame is at the far end */
+	weft_time until;   /* frames of mappers and agents leave up to then */
 	/* Frames that the receiver lost. */
 	uint32_t lost[FRAME_VCS_MAX] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));

@@ -92,7 +92,7 @@ static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now
 	struct virtual_host *host = &fabric->host[number];
 	struct weft_packet *packet;
 
-	if (__builtin_expect(host->nic.recovery != NULL, 0) && !fabric->paused)
+	if (__builtin_expect(host->nic.recovery != NULL, 0) && !host->paused)
 		virtual_recovery_settle(fabric, number, now);
 	if (__builtin_expect(holds_transit(host), 0)) {
 		packet = virtual_transit_next(fabric, number, now);
@@ -101,7 +101,7 @@ static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now
 			return true;
 		}
 	}
-	if (__builtin_expect(fabric->paused, 0))
+	if (__builtin_expect(host->paused, 0))
 		return false;
 	if (__builtin_expect(resends(host, now), 0))
 		return resend(fabric, number, now);

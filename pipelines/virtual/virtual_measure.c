@@ -16,6 +16,7 @@
 #include "virtual_events.h"
 #include "virtual_links.h"
 #include "virtual_losses.h"
+#include "virtual_mapper.h"
 #include "virtual_partitions.h"
 #include "virtual_pause.h"
 #include "virtual_ranks.h"
@@ -412,6 +413,7 @@ int virtual_fabric_result(
 	virtual_losses_result(fabric, result);
 	virtual_pause_result(fabric, result);
 	virtual_reroute_result(fabric, result);
+	virtual_mapper_result(fabric, result);
 	if (fabric->replay != NULL)
 		run_goal_result(fabric->goal->goal, fabric->replay, result);
 	fill_figures(fabric, result);

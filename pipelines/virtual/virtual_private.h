@@ -127,6 +127,7 @@ struct virtual_host {
 	struct traffic **source;
 	uint32_t sources;
 	uint16_t next_destination;        /* likely, of the next message */
+	bool paused;                      /* sends nothing of its own */
 	struct starvation_transit middle; /* state at the middle of the measured time */
 	struct datagram nic;
 	/* With fabric->answers. */
@@ -229,6 +230,7 @@ struct virtual_fault;
 struct virtual_pause;
 struct virtual_events;
 struct virtual_reroute;
+struct virtual_mapper;
 
 /* Frames lost since the start (virtual_faults.h). */
 struct virtual_fault_count {
@@ -300,8 +302,8 @@ struct virtual_fabric {
 	struct virtual_pause *pauses;      /* by channel; NULL: links have credits */
 	struct virtual_fault *faults;      /* one per channel; NULL: links lose nothing */
 	struct virtual_events *happenings; /* NULL: the run has no events */
-	struct virtual_reroute *reroute;   /* NULL: routes stay */
-	bool paused;                       /* hosts send nothing of their own */
+	struct virtual_reroute *reroute;   /* NULL: routes stay, or mappers change them */
+	struct virtual_mapper *mapper;     /* NULL: there is none (virtual_mapper.h) */
 	/* Counts in this part; after the run, sums over all parts and processes. */
 	struct virtual_fault_count fault_count, fault_total;
 	const char *refused; /* why it has failed: it would need a single worker; else NULL */

@@ -94,7 +94,7 @@ int virtual_reroute_open(struct virtual_fabric *fabric)
 {
 	struct generation *first;
 
-	if (fabric->run->mapper.after_ps == WEFT_TIME_NEVER || fabric->happenings == NULL)
+	if (fabric->run->mapper.after_ps >= RUN_AFTER_MAPPER || fabric->happenings == NULL)
 		return 0;
 	fabric->reroute = calloc(1, sizeof(*fabric->reroute));
 	if (fabric->reroute == NULL || add_generation(fabric, &first) < 0)
@@ -313,8 +313,8 @@ static void use(struct virtual_fabric *fabric, uint32_t number, struct route_set
 
 static void set_pause(struct virtual_fabric *fabric, bool pause, weft_time now)
 {
-	for (unsigned i = 0; i < virtual_partitions_count(fabric); i++)
-		virtual_partition_at(fabric, i)->paused = pause;
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		fabric->host[i].paused = pause;
 	for (uint32_t i = 0; i < fabric->hosts && !pause; i++)
 		if (virtual_is_ours(fabric, fabric->switches + i))
 			virtual_host_try(
@@ -333,12 +333,9 @@ static bool is_empty(struct virtual_fabric *fabric)
 
 static void purge(struct virtual_fabric *fabric)
 {
-	for (uint32_t at = 0; at < fabric->switches; at++) {
-		if (!virtual_is_ours(fabric, at))
-			continue;
-		switch_purge(fabric->sw[at]);
-		virtual_take_discards(virtual_partition_of(fabric, at), at, true);
-	}
+	for (uint32_t at = 0; at < fabric->switches; at++)
+		if (virtual_is_ours(fabric, at))
+			virtual_purge(virtual_partition_of(fabric, at), at);
 }
 
 /* Returns true if hosts send again, with the new routes. */

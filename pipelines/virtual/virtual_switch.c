@@ -341,6 +341,12 @@ void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at, bool stor
 	}
 }
 
+void virtual_purge(struct virtual_fabric *fabric, uint32_t at)
+{
+	switch_purge(fabric->sw[at]);
+	virtual_take_discards(fabric, at, true);
+}
+
 /* The switch has an alert: handles the consequences of an admitted packet other than its
  * departure. */
 static __attribute__((noinline)) void note_arrival(struct virtual_fabric *fabric,

@@ -307,6 +307,22 @@ class Fabric(unittest.TestCase):
             with self.subTest(sets=sets, lost=lost):
                 self.assertLessEqual(abs(lost[0] - lost[1]), 5 + max(lost) / 10)
 
+    def test_a_mapper_heals_a_cut_alike_on_both_clocks(self):
+        file = self.write("events.yaml", EVENTS)
+        lost, recover_ms = [], []
+        for key, *clock in (("routes", "--dilation", "10"), ("after", "--clock", "virtual")):
+            done = self.weft("run", file, "--json", "-", *clock, "--set", f"mapper={{{key}: mapper, {labs.MAPPER}}}",
+                             "--set", "events=[{at: 100ms, link: 's0:2', down: forever}]", "--set",
+                             "measure={duration: 400ms, sample: 5ms}", "--set", "traffic.0.load=30%", "--set", "traffic.0.stop=350ms")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            result = json.loads(done.stdout)
+            self.assertEqual(result["packets"]["delivered"], result["packets"]["injected"])
+            lost.append(result["counters"]["link_frames_lost"])
+            recover_ms.append(result["events"][0]["recover_ns"] / 1e6)
+        with self.subTest(lost=lost, recover_ms=recover_ms):
+            self.assertLessEqual(abs(lost[0] - lost[1]), 5 + max(lost) / 4)
+            self.assertLessEqual(abs(recover_ms[0] - recover_ms[1]), 10)
+
     def test_ugal_on_72_hosts_delivers_all_past_a_cut_cable_and_its_captures_say_so(self):
         file, path = self.write("dragonfly.yaml", DRAGONFLY), self.dir / "dragonfly.pcapng"
         done = self.weft("run", file, "--dilation", "20", "--json", "-", "--pcap", f"all={path}")

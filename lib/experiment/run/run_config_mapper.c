@@ -63,6 +63,22 @@ static int read_expect(const struct yaml_tree_node *node, void *member, struct e
 	return *(char **)member == NULL ? run_refuse_memory(node, error) : 0;
 }
 
+static int read_after(const struct yaml_tree_node *node, void *member, struct error *error)
+{
+	if (node->kind != YAML_TREE_SCALAR || strcmp(node->text, "mapper") != 0)
+		return run_read_time_or_off(node, member, error);
+	*(weft_time *)member = RUN_AFTER_MAPPER;
+	return 0;
+}
+
+static void write_after(const void *member, FILE *out, unsigned indent)
+{
+	if (*(const weft_time *)member == RUN_AFTER_MAPPER)
+		fputs(" mapper", out);
+	else
+		run_write_time_or_off(member, out, indent);
+}
+
 #define TIME_FIELD(key, member, lowest, text)                                          \
 	{                                                                              \
 		key, YAML_FIELD_TIME, YAML_MEMBER(struct run_config_mapper, member),   \
@@ -102,9 +118,9 @@ const struct yaml_field run_mapper_fields[] = {
 		"Unanswered requests are repeated after this time, at least ten times and for nine `hello`."),
 	TIME_FIELD("drain", drain_ps, 1000,
 		"Time for a paused fabric to drain before switches discard their packets."),
-	{"after", YAML_FIELD_CUSTOM, YAML_MEMBER(S, after_ps), .read = run_read_time_or_off,
-		.write = run_write_time_or_off, .form = "<time>|off",
-		.doc = "With `routes: static`: time from an event until routes are in use that avoid what is down. `off`: only alternatives do."},
+	{"after", YAML_FIELD_CUSTOM, YAML_MEMBER(S, after_ps), .read = read_after,
+		.write = write_after, .form = "<time>|off|mapper",
+		.doc = "With `routes: static`: time from an event until routes are in use that avoid what is down. `off`: only alternatives do. `mapper`: a mapper finds them."},
 	{NULL},
 };
 #undef S

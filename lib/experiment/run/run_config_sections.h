@@ -221,6 +221,8 @@ struct run_config_mapper_hosts {
 
 /* The source of routes, and the mapper's parameters (docs/explanation/the-mapper.md,
  * lib/mapper/mapper.h). */
+#define RUN_AFTER_MAPPER (WEFT_TIME_NEVER - 1)
+
 struct run_config_mapper {
 	enum run_mapper_routes routes;
 	enum run_mapper_mode mode; /* mode per host: run_config_mapper_mode() */
@@ -230,7 +232,8 @@ struct run_config_mapper {
 	weft_time listen_ps, heartbeat_ps, takeover_ps, lease_ps, gather_ps, linger_ps, sweep_ps;
 	weft_time retry_ps; /* unanswered requests are repeated */
 	weft_time drain_ps; /* time for a paused fabric to drain before stored packets are purged */
-	weft_time after_ps; /* time from an event to recomputing static routes; NEVER: not at all */
+	weft_time after_ps; /* time from an event to recomputing static routes; NEVER: not at all;
+			       RUN_AFTER_MAPPER: a mapper changes them */
 };
 
 /* Labs only: control frames between the lab's processes are authenticated

@@ -265,6 +265,7 @@ static bool may_deadlock(const struct run_config_routing *routing)
 /* Rejects routes that a mapper cannot compute or distribute. */
 static int check_mapper(const struct run_config *config, struct error *error)
 {
+	const bool mapped = config->mapper.after_ps == RUN_AFTER_MAPPER;
 	const struct rule rules[] = {
 		{config->clock == RUN_CLOCK_VIRTUAL,
 			"requires 'clock: real'; 'static' has the file's routes"},
@@ -281,6 +282,11 @@ static int check_mapper(const struct run_config *config, struct error *error)
 			"requires 'nic.control: none', because sources know the paths of a pair"},
 		{run_config_is_adaptive(config) && config->routing.afi,
 			"requires 'routing.afi: false'"},
+		{mapped && config->routing.others > 0, "requires one routing.algorithm"},
+		{mapped && may_deadlock(&config->routing) && !config->routing.may_deadlock,
+			"requires routes that cannot deadlock, or routing.may-deadlock: true"},
+		{mapped && config->reconfigure.mode != RUN_RECONFIGURE_AUTO,
+			"requires 'reconfigure.mode: auto', because the mapper decides"},
 	};
 	enum run_reconfigure mode = config->reconfigure.mode;
 	const struct rule reconfigure[] = {

@@ -248,9 +248,12 @@ static bool find_route(struct datagram *nic, struct datagram_fifo *fifo)
 void datagram_set_routes(struct datagram *nic, const struct route_set *routes)
 {
 	nic->config.routes = routes;
-	for (unsigned vc = 0; vc < nic->config.vcs; vc++)
-		if (nic->fifo[vc].count > 0)
-			find_route(nic, &nic->fifo[vc]);
+	for (unsigned vc = 0; vc < nic->config.vcs; vc++) {
+		struct datagram_route former = nic->fifo[vc].chosen;
+
+		if (nic->fifo[vc].count > 0 && !find_route(nic, &nic->fifo[vc]))
+			nic->fifo[vc].chosen = former; /* lost on the way, or sent again later */
+	}
 	if (nic->recovery != NULL)
 		nic->recovery->rerouted = true;
 }
