@@ -182,6 +182,16 @@ static uint16_t memory_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 	return (uint16_t)rte_ring_sp_enqueue_burst(end->tx, (void **)mbufs, count, NULL);
 }
 
+/* Frames come from the same thread, or from one that wakes this one. */
+static bool memory_sleep(struct port *port, int inotify, int *fd)
+{
+	const struct memory_end *end = port->ctx;
+
+	(void)inotify;
+	(void)fd;
+	return end->waiting == 0 && rte_ring_empty(end->rx);
+}
+
 static void memory_close(struct port *port)
 {
 	struct memory_end *end = port->ctx;
@@ -206,6 +216,7 @@ static void port_fill(struct port *port, const char *name, struct memory_end *en
 		.rx = memory_rx,
 		.tx = memory_tx,
 		.close = memory_close,
+		.sleep = memory_sleep,
 		.ctx = end,
 		.stamped = true,
 		.ethdev = RTE_MAX_ETHPORTS,

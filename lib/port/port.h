@@ -42,6 +42,8 @@ typedef uint16_t port_tx_fn(
 /* Housekeeping in an idle iteration. */
 typedef void port_idle_fn(struct port *port, weft_time now);
 typedef void port_close_fn(struct port *port);
+/* For port_sleep(). */
+typedef bool port_sleep_fn(struct port *port, int inotify, int *fd);
 /* For port_losses_read() and port_losses_seen(); any thread. */
 typedef void port_losses_fn(const struct port *port, struct port_losses *losses);
 /* For port_ethdev_link(); any thread. */
@@ -78,6 +80,7 @@ struct port {
 	port_tx_fn *tx;
 	port_idle_fn *idle; /* NULL: nothing to do */
 	port_close_fn *close;
+	port_sleep_fn *sleep;    /* NULL: frames arrive without a signal */
 	port_losses_fn *losses;  /* NULL: an ethdev, or a link that loses nothing */
 	port_link_fn *link;      /* NULL: an ethdev, or a link without a cable */
 	void *ctx;               /* for the kind of port */
@@ -193,6 +196,15 @@ static inline bool port_is_cut(const struct port *port)
 
 /* Frees frames that a cut cable loses, and counts them. */
 void port_lose(struct port *port, struct rte_mbuf **mbufs, uint16_t count);
+
+/* Before the port's thread sleeps until 'inotify' or '*fd', if not -1, is readable. True: data and
+ * mapper frames that arrive from now on make one of them readable. False: frames are waiting, or
+ * there is no signal. With 'inotify' -1 after the sleep, whatever the answer was. */
+static inline bool port_sleep(struct port *port, int inotify, int *fd)
+{
+	*fd = -1;
+	return port->sleep != NULL && port->sleep(port, inotify, fd);
+}
 
 static inline uint16_t port_rx(
 	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)

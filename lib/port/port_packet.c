@@ -236,6 +236,15 @@ static void packet_losses(const struct port *port, struct port_losses *losses)
 	};
 }
 
+static bool packet_sleep(struct port *port, int inotify, int *fd)
+{
+	const struct packet_ctx *ctx = port->ctx;
+
+	(void)inotify;
+	*fd = ctx->fd;
+	return true;
+}
+
 static void packet_close(struct port *port)
 {
 	struct packet_ctx *ctx = port->ctx;
@@ -368,6 +377,7 @@ int port_open_packet(struct port *port, const char *name, const char *device, ui
 	*port = (struct port){.rx = packet_rx,
 		.tx = packet_tx,
 		.close = packet_close,
+		.sleep = packet_sleep,
 		.losses = packet_losses,
 		.link = packet_link,
 		.ctx = ctx,

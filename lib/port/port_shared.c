@@ -10,6 +10,7 @@
 #include "port_ethdev.h"
 #include "shared_ring.h"
 #include "wire/frame.h"
+#include "wire/frame_check.h"
 
 /* Small enough for the rings of a process to stay in the cache; records of PORT_SHARED_SLOTS frames
  * of one block take 160 KiB of it. */
@@ -105,6 +106,21 @@ static uint16_t shared_rx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 	return found;
 }
 
+/* Credits and hellos can wait: a reader without data takes them each time that it sends its own
+ * hellos. */
+static __attribute__((noinline, cold)) void notify(
+	const struct shared_ctx *ctx, struct rte_mbuf *const *mbufs, uint16_t count)
+{
+	for (uint16_t i = 0; i < count; i++) {
+		const uint8_t *frame = rte_pktmbuf_mtod(mbufs[i], const uint8_t *);
+
+		if (!frame_link_local(frame_header_const(frame)->kind)) {
+			shared_file_notify(&ctx->file);
+			return;
+		}
+	}
+}
+
 static uint16_t shared_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
 	struct shared_ctx *ctx = port->ctx;
@@ -124,8 +140,23 @@ static uint16_t shared_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 	if (sent == 0)
 		return 0;
 	shared_ring_flush(&ctx->tx);
+	if (unlikely(shared_ring_reader_sleeps(&ctx->tx)))
+		notify(ctx, mbufs, sent);
 	rte_pktmbuf_free_bulk(mbufs, sent);
 	return sent;
+}
+
+static bool shared_sleep(struct port *port, int inotify, int *fd)
+{
+	struct shared_ctx *ctx = port->ctx;
+
+	(void)fd;
+	if (port->rx != shared_rx)
+		return true;
+	if (inotify >= 0)
+		return shared_file_watch(&ctx->file, inotify) == 0 && shared_ring_sleep(&ctx->rx);
+	shared_ring_wake(&ctx->rx);
+	return true;
 }
 
 /* No cable is plugged in: nothing arrives, and everything sent is lost. */
@@ -224,6 +255,7 @@ static int become_shared(struct port *port, struct rte_mempool *pool, struct err
 	port->rx = unplugged_rx;
 	port->tx = unplugged_tx;
 	port->close = shared_close;
+	port->sleep = shared_sleep;
 	port->ctx = ctx;
 	port->stamped = true;
 	__atomic_store_n(&port->losses, shared_losses, __ATOMIC_RELEASE);

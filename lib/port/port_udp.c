@@ -159,6 +159,15 @@ static void udp_losses(const struct port *port, struct port_losses *losses)
 	};
 }
 
+static bool udp_sleep(struct port *port, int inotify, int *fd)
+{
+	const struct udp_ctx *ctx = port->ctx;
+
+	(void)inotify;
+	*fd = ctx->fd;
+	return true;
+}
+
 static void udp_close(struct port *port)
 {
 	struct udp_ctx *ctx = port->ctx;
@@ -266,6 +275,7 @@ int port_open_udp(struct port *port, const char *name, const char *device, uint3
 	*port = (struct port){.rx = udp_rx,
 		.tx = udp_tx,
 		.close = udp_close,
+		.sleep = udp_sleep,
 		.losses = udp_losses,
 		.ctx = ctx,
 		.ethdev = RTE_MAX_ETHPORTS};

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 
 #include <fcntl.h>
+#include <stdio.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,6 +29,17 @@ void shared_ring_rx_init(
 {
 	*rx = (struct shared_ring_rx){.ring = *ring, .longest = longest};
 	shared_ring_release(rx, atomic_load_explicit(&ring->marks->written, memory_order_acquire));
+	shared_ring_wake(rx);
+}
+
+bool shared_ring_sleep(struct shared_ring_rx *rx)
+{
+	atomic_store_explicit(&rx->ring.marks->sleeps, 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&rx->ring.marks->written, memory_order_acquire) == rx->read)
+		return true;
+	shared_ring_wake(rx);
+	return false;
 }
 
 /* The position of the next record is unknown, so everything that arrived is lost. */
@@ -194,4 +207,19 @@ void shared_file_close(struct shared_file *file)
 	if (file->fd >= 0)
 		close(file->fd);
 	*file = (struct shared_file){.fd = -1};
+}
+
+int shared_file_watch(const struct shared_file *file, int inotify)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
+	return inotify_add_watch(inotify, path, IN_MODIFY) < 0 ? -errno : 0;
+}
+
+/* Writing a byte behind the positions is the only thing that the watch sees: stores to mapped
+ * memory are silent. */
+void shared_file_notify(const struct shared_file *file)
+{
+	(void)!pwrite(file->fd, "", 1, (off_t)page_bytes() - 1);
 }

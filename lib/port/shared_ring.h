@@ -36,8 +36,9 @@
 struct shared_ring_marks {
 	_Alignas(128) _Atomic uint64_t written; /* writer: the sending process */
 	_Alignas(128) _Atomic uint64_t read;    /* writer: the receiving process */
+	_Alignas(128) _Atomic uint32_t sleeps;  /* writer: the receiving process, likewise */
 };
-_Static_assert(sizeof(struct shared_ring_marks) == 256, "layout of the file");
+_Static_assert(sizeof(struct shared_ring_marks) == 384, "layout of the file");
 
 struct shared_ring {
 	struct shared_ring_marks *marks;
@@ -118,6 +119,25 @@ static inline void shared_ring_flush(struct shared_ring_tx *tx)
 uint16_t shared_ring_peek(
 	struct shared_ring_rx *rx, struct shared_ring_record *records, uint16_t count);
 
+/* Before the reader sleeps. False: records are waiting, so it must not. True: from now on
+ * shared_ring_reader_sleeps() is true for the writer, until shared_ring_wake(). */
+bool shared_ring_sleep(struct shared_ring_rx *rx);
+
+static inline void shared_ring_wake(struct shared_ring_rx *rx)
+{
+	atomic_store_explicit(&rx->ring.marks->sleeps, 0, memory_order_relaxed);
+}
+
+/* After shared_ring_flush(): the reader will not look before the writer calls
+ * shared_file_notify(). */
+static inline bool shared_ring_reader_sleeps(const struct shared_ring_tx *tx)
+{
+	/* The reader announces its sleep and then looks at the position: one of both sees the
+	 * other. */
+	atomic_thread_fence(memory_order_seq_cst);
+	return atomic_load_explicit(&tx->ring.marks->sleeps, memory_order_relaxed) != 0;
+}
+
 /* Returns the memory of all records before position 'next' to the writer. */
 static inline void shared_ring_release(struct shared_ring_rx *rx, uint64_t next)
 {
@@ -148,3 +168,7 @@ int shared_file_open(struct shared_file *file, const char *path, unsigned end, u
 	struct error *error);
 /* The file stays. */
 void shared_file_close(struct shared_file *file);
+/* Makes shared_file_notify() by the other end readable at 'inotify', a descriptor. The watch ends
+ * with the file; a repeated call changes nothing. 0 or -errno. */
+int shared_file_watch(const struct shared_file *file, int inotify);
+void shared_file_notify(const struct shared_file *file);

@@ -2,8 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "real_fabric_idle.h"
 
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 #include "poll/poll_nic_endpoints.h"
@@ -12,11 +14,16 @@
  * moved, such as a mapper's question: the next one is likely to come soon. */
 #define IDLE_PS (5 * PS_PER_MS)
 #define CALM_PS (100 * PS_PER_US)
+/* The same if frames come from other processes, in whose hosts more of them may be waiting. */
+#define CALM_BESIDE_PS (2 * PS_PER_MS)
 /* Time without sleep after a cable was cut or joined, until its ends and the mapper have
  * noticed. */
 #define AWAKE_HELLOS (2 * LINK_HELLOS_MISSED)
 #define REST_MS      50
-#define READY_MAX    8
+/* A neighbour in another process expects a hello in each hello interval. */
+#define RESTS_PER_HELLO 2
+#define READY_MAX       8
+#define PORTS_MAX       256 /* of a loop with links to other processes */
 
 /* --- descriptors --- */
 
@@ -34,7 +41,9 @@ static bool open_worker(struct real_fabric *fabric, struct real_worker *worker)
 
 	rest->ready = epoll_create1(EPOLL_CLOEXEC);
 	rest->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	good = rest->ready >= 0 && rest->wake >= 0 && watch_fd(rest->ready, rest->wake);
+	rest->bell = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	good = rest->ready >= 0 && rest->wake >= 0 && rest->bell >= 0 &&
+	       watch_fd(rest->ready, rest->wake) && watch_fd(rest->ready, rest->bell);
 	for (unsigned i = worker->first_host; i < worker->last_host && good; i++)
 		if (fabric->hosts[i].tap >= 0)
 			good = watch_fd(rest->ready, fabric->hosts[i].tap);
@@ -49,8 +58,8 @@ static void wake_all(void *ctx)
 void real_idle_open(struct real_fabric *fabric)
 {
 	for (unsigned i = 0; i < fabric->loops; i++)
-		fabric->worker[i].rest = (struct real_idle){.ready = -1, .wake = -1};
-	fabric->rests = fabric->serving && fabric->whole;
+		fabric->worker[i].rest = (struct real_idle){.ready = -1, .wake = -1, .bell = -1};
+	fabric->rests = fabric->serving;
 	for (unsigned i = 0; i < fabric->loops && fabric->rests; i++)
 		fabric->rests = open_worker(fabric, &fabric->worker[i]);
 	if (fabric->rests && fabric->telemetry != NULL)
@@ -68,14 +77,32 @@ void real_idle_close(struct real_fabric *fabric)
 			close(fabric->worker[i].rest.ready);
 		if (fabric->worker[i].rest.wake >= 0)
 			close(fabric->worker[i].rest.wake);
+		if (fabric->worker[i].rest.bell >= 0)
+			close(fabric->worker[i].rest.bell);
 	}
 }
 
 /* --- resting --- */
 
+/* How long a loop may sleep if nothing happens; 0: neighbours would miss its hellos. */
+static int rest_ms(const struct real_fabric *fabric)
+{
+	weft_time longest = clock_span(&fabric->clock, fabric->options.run->hello_ps) /
+			    RESTS_PER_HELLO / PS_PER_MS;
+
+	return fabric->whole || longest > REST_MS ? REST_MS : (int)longest;
+}
+
+/* A frame from another process wakes the loop that has its port, which does not know of frames that
+ * it passes to another loop. */
+static bool loops_can_rest(const struct real_fabric *fabric)
+{
+	return fabric->rests && (fabric->whole || fabric->loops == 1);
+}
+
 void real_idle_allow(struct real_fabric *fabric, bool allowed, weft_time now)
 {
-	bool may = allowed && now >= fabric->awake_until;
+	bool may = allowed && now >= fabric->awake_until && rest_ms(fabric) > 0;
 
 	if (may == atomic_load_explicit(&fabric->may_rest, memory_order_relaxed))
 		return;
@@ -99,7 +126,8 @@ void real_idle_defer(struct real_fabric *fabric, weft_time now)
 
 bool real_idle_is_allowed(const struct real_fabric *fabric)
 {
-	return fabric->rests && atomic_load_explicit(&fabric->may_rest, memory_order_relaxed);
+	return loops_can_rest(fabric) &&
+	       atomic_load_explicit(&fabric->may_rest, memory_order_relaxed);
 }
 
 void real_idle_wake(struct real_fabric *fabric)
@@ -122,6 +150,33 @@ static bool has_busy_host(const struct real_worker *worker)
 	return false;
 }
 
+/* A switch holds data that has come from another process. */
+static bool has_full_switch(const struct real_worker *worker)
+{
+	bool full = false;
+
+	for (unsigned i = worker->first_polled; i < worker->last_polled && !full; i++) {
+		const struct poll_switch *poll = worker->fabric->polled[i].poll;
+
+		full = !switch_is_empty(poll->sw);
+		for (unsigned at = 0; at < poll->ports && !full; at++)
+			full = poll->port[at].port != NULL &&
+			       tx_queue_holds_data(&poll->port[at].tx);
+	}
+	return full;
+}
+
+/* Long enough without a frame. */
+static bool is_calm(const struct real_worker *worker, weft_time now)
+{
+	const struct real_fabric *fabric = worker->fabric;
+	weft_time calm = now - worker->rest.calm_since;
+
+	if (fabric->whole)
+		return calm >= CALM_PS;
+	return clock_span(&fabric->clock, calm) >= CALM_BESIDE_PS && !has_full_switch(worker);
+}
+
 /* True if the worker itself has been idle for long enough. If it is busy, the other loops are
  * told. */
 static bool is_idle(struct real_worker *worker, weft_time now)
@@ -137,7 +192,7 @@ static bool is_idle(struct real_worker *worker, weft_time now)
 		atomic_store(&rest->busy, true);
 		real_idle_wake(worker->fabric);
 	}
-	if (now - rest->idle_since < IDLE_PS || now - rest->calm_since < CALM_PS)
+	if (now - rest->idle_since < IDLE_PS || !is_calm(worker, now))
 		return false;
 	if (atomic_load_explicit(&rest->busy, memory_order_relaxed))
 		atomic_store(&rest->busy, false);
@@ -168,25 +223,90 @@ static bool ask_programs(const struct real_worker *worker, bool rests)
 	return empty;
 }
 
-/* The sleep that was requested is not a stall; only the excess is. */
-static void sleep_until_ready(struct real_worker *worker)
+/* Descriptors for which a loop waits. */
+struct waiting {
+	nfds_t count;
+	struct pollfd on[PORTS_MAX + 1];
+};
+
+/* Whether frames that arrive at the port will end the sleep; -1 after it. */
+static bool port_signals(struct port *port, int inotify, struct waiting *waiting)
+{
+	int fd;
+
+	if (port == NULL)
+		return true;
+	if (!port_sleep(port, inotify, &fd) || waiting->count > PORTS_MAX)
+		return false;
+	if (fd >= 0)
+		waiting->on[waiting->count++] = (struct pollfd){.fd = fd, .events = POLLIN};
+	return true;
+}
+
+/* Likewise, for all ports of a loop. */
+static bool ports_signal(const struct real_worker *worker, int inotify, struct waiting *waiting)
+{
+	const struct real_fabric *fabric = worker->fabric;
+	bool all = true;
+
+	*waiting = (struct waiting){.count = 1};
+	waiting->on[0] = (struct pollfd){.fd = worker->rest.ready, .events = POLLIN};
+	if (fabric->whole)
+		return true;
+	for (unsigned i = worker->first_host; i < worker->last_host; i++)
+		all = port_signals(fabric->hosts[i].poll->port, inotify, waiting) && all;
+	for (unsigned i = worker->first_polled; i < worker->last_polled; i++) {
+		const struct poll_switch *poll = fabric->polled[i].poll;
+
+		for (unsigned at = 0; at < poll->ports; at++)
+			all = port_signals(poll->port[at].port, inotify, waiting) && all;
+	}
+	return all;
+}
+
+/* Reads what has happened at the loop's own descriptors. There is work, so the loop does not sleep
+ * again at once. */
+static void read_events(struct real_worker *worker)
 {
 	const struct clock *clock = &worker->fabric->clock;
-	weft_time asked = clock_share(clock, REST_MS * PS_PER_MS), began = clock_now(clock), slept;
 	struct epoll_event event[READY_MAX];
 	eventfd_t value;
-	int events = epoll_wait(worker->rest.ready, event, READY_MAX, REST_MS);
+	int events = epoll_wait(worker->rest.ready, event, READY_MAX, 0);
 
-	slept = clock_now(clock) - began;
-	loop_stall_exempt(&worker->stall, slept < asked ? slept : asked);
-	/* There is work, so the loop does not sleep again at once. */
 	for (int i = 0; i < events; i++)
 		if (event[i].data.fd == worker->rest.wake)
 			eventfd_read(worker->rest.wake, &value);
-		else
+		else if (event[i].data.fd != worker->rest.bell)
 			worker->rest.idle_since = clock_now(clock);
 	if (events > 0)
 		worker->rest.calm_since = clock_now(clock);
+}
+
+/* The loop's own writes rang the bell, too. */
+static void silence_bell(const struct real_worker *worker)
+{
+	char notes[4096];
+
+	while (read(worker->rest.bell, notes, sizeof(notes)) > 0)
+		;
+}
+
+/* The sleep that was requested is not a stall; only the excess is. */
+static void sleep_until_ready(struct real_worker *worker, struct waiting *waiting)
+{
+	const struct clock *clock = &worker->fabric->clock;
+	int ms = rest_ms(worker->fabric);
+	weft_time asked = clock_share(clock, (weft_time)ms * PS_PER_MS), began = clock_now(clock);
+	int events = poll(waiting->on, waiting->count, ms);
+	weft_time slept = clock_now(clock) - began;
+
+	loop_stall_exempt(&worker->stall, slept < asked ? slept : asked);
+	if (events > 0)
+		read_events(worker);
+	/* An interface that is down would wake the loop for ever. */
+	for (nfds_t i = 1; i < waiting->count && events > 0; i++)
+		if ((waiting->on[i].revents & ~POLLIN) != 0)
+			worker->rest.calm_since = clock_now(clock);
 }
 
 weft_time real_idle_away(const struct real_worker *worker, weft_time now)
@@ -205,14 +325,18 @@ weft_time real_idle_away(const struct real_worker *worker, weft_time now)
 bool real_idle(struct real_worker *worker, weft_time now)
 {
 	struct real_fabric *fabric = worker->fabric;
+	struct waiting waiting;
 	bool rests;
 
-	if (!fabric->rests || !is_idle(worker, now) || !all_may_rest(fabric))
+	if (!loops_can_rest(fabric) || !is_idle(worker, now) || !all_may_rest(fabric))
 		return false;
 	atomic_store(&worker->rest.resting, true);
-	rests = ask_programs(worker, true) && all_may_rest(fabric);
+	silence_bell(worker);
+	rests = ask_programs(worker, true) && ports_signal(worker, worker->rest.bell, &waiting) &&
+		all_may_rest(fabric);
 	if (rests)
-		sleep_until_ready(worker);
+		sleep_until_ready(worker, &waiting);
+	ports_signal(worker, -1, &waiting);
 	ask_programs(worker, false);
 	atomic_store(&worker->rest.resting, false);
 	return rests;

@@ -2,15 +2,17 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The loops of an idle fabric sleep until one of their TAPs has something to read, another loop or
- * the control thread has work for them, or a command arrives. They also run once every 50 ms. Only
- * the loops of a whole lab sleep, because frames from other processes arrive without a signal.
+/* The loops of an idle fabric sleep until one of their TAPs has something to read, a frame arrives
+ * from another process, another loop or the control thread has work for them, or a command arrives.
+ * They also run once every 50 ms, and in a process that has only part of a lab twice per hello
+ * interval. Such a process sleeps only if it has a single loop and no ethdev, whose frames arrive
+ * without a signal (port_sleep()).
  *
  * No loop sleeps while a host of any of them is busy, since its frames may be in flight anywhere,
- * nor while traffic is due or routes are being made, nor shortly after a cable was cut. So sleeping
- * delays messages only by the time that it takes to wake up. Links do not go down: the time during
- * which an end does not poll is not silence (link_end.h), and after each sleep the ends exchange
- * their hellos. */
+ * while one of its switches holds data from another process, while traffic is due or routes are
+ * being made, or shortly after a cable was cut. So sleeping delays messages only by the time that
+ * it takes to wake up. Links do not go down: the time during which an end does not poll is not
+ * silence (link_end.h), and after each sleep the ends exchange their hellos. */
 
 #include "real_private.h"
 

@@ -357,7 +357,7 @@ bool real_lead(struct real_fabric *fabric)
 	if (!loop_commands_done(&fabric->orders))
 		return false;
 	real_idle_allow(fabric,
-		fabric->phase == REAL_IDLE && fabric->whole && real_is_routed(fabric) &&
+		fabric->phase == REAL_IDLE && real_is_routed(fabric) &&
 			real_events_rest(fabric, now),
 		now);
 	if (real_deadlock_check(fabric, now))

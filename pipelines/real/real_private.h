@@ -107,6 +107,7 @@ enum real_phase {
 /* A loop that has nothing to do (real_fabric_idle.h). */
 struct real_idle {
 	int ready, wake;      /* epoll of its TAPs and of 'wake', an eventfd; -1: it never sleeps */
+	int bell;             /* inotify, readable when a frame from another process arrives */
 	atomic_bool busy;     /* one of its hosts has frames in flight: no loop may sleep */
 	atomic_bool resting;  /* written by any thread that has work for this loop */
 	weft_time idle_since; /* none of its hosts has been busy since */
@@ -190,7 +191,7 @@ struct real_fabric {
 	/* The leader's command to the loops, and the times that it concerns. */
 	struct loop_commands orders;
 	bool whole;            /* no link leads to another process */
-	bool rests;            /* its loops may rest at all */
+	bool rests;            /* its loops may rest if nothing is going on */
 	atomic_bool may_rest;  /* the leader's: nothing is going on */
 	weft_time awake_until; /* the leader's */
 	enum real_order order;

@@ -329,6 +329,28 @@ class Verbs:
         self.assertEqual(set(before.values()) & set(lab.pids.values()), set())
         lab.assert_up()
 
+    def test_loops_with_nothing_to_do_rest_and_links_stay_up(self):
+        # The sleep of a loop is real time: with a slower clock it would see each millisecond of the lab.
+        lab = self.lab("Y", "hello: 40ms\n", mapper="key: fabric.key", dilation=5)
+        lab.up()
+        first = lab.status()
+        # Heartbeats of the mapper tell the time: six in 50 ms. 'top' asks nothing for its interval.
+        while (last := lab.status())["mapping"]["mappers"] and self.beats(last) < self.beats(first) + 90:
+            lab.must("top", "--once", "--interval", "1s")
+        self.assertEqual([link["link_downs"] for link in last["links"]], 12 * [0])
+        credits = [self.credits(status) for status in (first, last)]
+        # Loops that poll send one each millisecond, those that rest a few in 50 ms.
+        self.assertLess((credits[1] - credits[0]) / 12, 15 * 25)
+
+    @staticmethod
+    def beats(status):
+        return sum(mapper["counters"]["heartbeats"] for mapper in status["mapping"]["mappers"])
+
+    @staticmethod
+    def credits(status):
+        return sum(port["credit_frames_sent"] for port in status["ports"].values()) + sum(
+            nic["credit_frames_sent"] for nic in status["nics"].values())
+
 
 class EachOnOneLab(OnOneLab, LabCase):
     """Several processes."""
@@ -372,28 +394,6 @@ class One(Verbs, LabCase):
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "there is one CPU here")
     def test_a_lab_of_a_few_processes_keeps_them(self):
         self.assertIn(": 4 processes, 3 switches, 4 hosts,", self.lab("X", form="auto").up())
-
-    def test_loops_with_nothing_to_do_rest_and_links_stay_up(self):
-        # The sleep of a loop is real time: with a slower clock it would see each millisecond of the lab.
-        lab = self.lab("Y", "hello: 40ms\n", mapper="key: fabric.key", dilation=5)
-        lab.up()
-        first = lab.status()
-        # Heartbeats of the mapper tell the time: six in 50 ms. 'top' asks nothing for its interval.
-        while (last := lab.status())["mapping"]["mappers"] and self.beats(last) < self.beats(first) + 90:
-            lab.must("top", "--once", "--interval", "1s")
-        self.assertEqual([link["link_downs"] for link in last["links"]], 12 * [0])
-        credits = [self.credits(status) for status in (first, last)]
-        # Loops that poll send one each millisecond, those that rest a few in 50 ms.
-        self.assertLess((credits[1] - credits[0]) / 12, 15 * 25)
-
-    @staticmethod
-    def beats(status):
-        return sum(mapper["counters"]["heartbeats"] for mapper in status["mapping"]["mappers"])
-
-    @staticmethod
-    def credits(status):
-        return sum(port["credit_frames_sent"] for port in status["ports"].values()) + sum(
-            nic["credit_frames_sent"] for nic in status["nics"].values())
 
     def test_ctrl_c_at_any_moment_of_up_leaves_nothing(self):
         # Links come up after 5 ms of the fabric's time, which are 100 s here; the signal comes before that.

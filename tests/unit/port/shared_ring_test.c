@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -166,6 +167,46 @@ CLAIM(each_direction_has_a_ring_of_its_own)
 	assert_memory_equal(record.frame, "hello", 5);
 	drain(bench);
 	assert_int_equal(bench->received, 20);
+}
+
+/* Whether end 1 was notified since the last look. */
+static bool is_notified(int inotify)
+{
+	char notes[512];
+
+	return read(inotify, notes, sizeof(notes)) > 0;
+}
+
+CLAIM(a_sleeping_reader_is_seen_by_the_writer_and_can_be_notified)
+{
+	int inotify = inotify_init1(IN_NONBLOCK);
+
+	assert_int_equal(shared_file_watch(&bench->file[1], inotify), 0);
+	assert_false(shared_ring_reader_sleeps(&bench->tx));
+	assert_true(shared_ring_sleep(&bench->rx));
+	send(bench);
+	assert_true(shared_ring_reader_sleeps(&bench->tx));
+	assert_false(is_notified(inotify));
+	shared_file_notify(&bench->file[0]);
+	assert_true(is_notified(inotify));
+	shared_ring_wake(&bench->rx);
+	assert_false(shared_ring_reader_sleeps(&bench->tx));
+	assert_int_equal(receive(bench, 32), 1);
+	close(inotify);
+}
+
+CLAIM(a_reader_does_not_sleep_while_frames_wait)
+{
+	send(bench);
+	assert_false(shared_ring_sleep(&bench->rx));
+	assert_false(shared_ring_reader_sleeps(&bench->tx));
+}
+
+CLAIM(a_reader_that_starts_again_is_awake)
+{
+	assert_true(shared_ring_sleep(&bench->rx));
+	shared_ring_rx_init(&bench->rx, &bench->file[1].rx, LONGEST);
+	assert_false(shared_ring_reader_sleeps(&bench->tx));
 }
 
 CLAIM(full_ring_takes_no_frame_and_loses_none)
