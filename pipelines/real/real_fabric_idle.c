@@ -23,7 +23,7 @@
 /* A neighbour in another process expects a hello in each hello interval. */
 #define RESTS_PER_HELLO 2
 #define READY_MAX       8
-#define PORTS_MAX       256 /* of a loop with links to other processes */
+#define PORTS_MAX       256 /* polled by a loop with links to other processes */
 
 /* --- descriptors --- */
 
@@ -282,7 +282,7 @@ static void read_events(struct real_worker *worker)
 		worker->rest.calm_since = clock_now(clock);
 }
 
-/* The loop's own writes rang the bell, too. */
+/* Its own writes also rang it. */
 static void silence_bell(const struct real_worker *worker)
 {
 	char notes[4096];
