@@ -117,6 +117,12 @@ void record_ring_reclaim_all(struct record_ring *ring)
 	ring->reclaimed = atomic_load_explicit(&ring->read, memory_order_acquire);
 }
 
+bool record_ring_is_read(const struct record_ring *ring)
+{
+	return atomic_load_explicit(&ring->read, memory_order_acquire) ==
+	       atomic_load_explicit(&ring->written, memory_order_relaxed);
+}
+
 void *record_ring_next(struct record_ring *ring, uint32_t *bytes)
 {
 	uint64_t written = atomic_load_explicit(&ring->written, memory_order_acquire);

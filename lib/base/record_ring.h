@@ -6,6 +6,7 @@
  * in place, contiguous and aligned to 8 bytes, until the writer reclaims it, so the reader may
  * leave an answer in it. A record that does not fit is refused. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct record_ring;
@@ -28,6 +29,8 @@ void record_ring_flush(struct record_ring *ring);
 void *record_ring_reclaim(struct record_ring *ring);
 /* Reclaims all records that were read. */
 void record_ring_reclaim_all(struct record_ring *ring);
+/* Whether the reader has finished all published records. */
+bool record_ring_is_read(const struct record_ring *ring);
 
 /* ---- For the reader. */
 

@@ -34,7 +34,7 @@ void shared_ring_rx_init(
 
 bool shared_ring_sleep(struct shared_ring_rx *rx)
 {
-	atomic_store_explicit(&rx->ring.marks->sleeps, 1, memory_order_relaxed);
+	atomic_store_explicit(&rx->ring.sleep->set, 1, memory_order_relaxed);
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&rx->ring.marks->written, memory_order_acquire) == rx->read)
 		return true;
@@ -163,14 +163,18 @@ static bool map_all(struct shared_file *file, unsigned end, uint64_t ring_bytes)
 {
 	uint64_t first = page_bytes(), second = first + ring_bytes;
 	struct shared_ring_marks *marks = map(file->fd, 0, first, NULL);
+	struct shared_ring_sleep *sleep;
 
 	if (marks == MAP_FAILED)
 		return false;
 	file->marks = marks;
+	sleep = (struct shared_ring_sleep *)(marks + 2);
 	file->tx = (struct shared_ring){.marks = &marks[end],
+		.sleep = &sleep[end],
 		.bytes = map_twice(file->fd, end == 0 ? first : second, ring_bytes),
 		.size = ring_bytes};
 	file->rx = (struct shared_ring){.marks = &marks[1 - end],
+		.sleep = &sleep[1 - end],
 		.bytes = map_twice(file->fd, end == 0 ? second : first, ring_bytes),
 		.size = ring_bytes};
 	return file->tx.bytes != NULL && file->rx.bytes != NULL;

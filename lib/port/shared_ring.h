@@ -36,12 +36,17 @@
 struct shared_ring_marks {
 	_Alignas(128) _Atomic uint64_t written; /* writer: the sending process */
 	_Alignas(128) _Atomic uint64_t read;    /* writer: the receiving process */
-	_Alignas(128) _Atomic uint32_t sleeps;  /* writer: the receiving process, likewise */
 };
-_Static_assert(sizeof(struct shared_ring_marks) == 384, "layout of the file");
+_Static_assert(sizeof(struct shared_ring_marks) == 256, "layout of the file");
+
+/* Set by the receiving process while it does not look at the ring. */
+struct shared_ring_sleep {
+	_Alignas(128) _Atomic uint32_t set;
+};
 
 struct shared_ring {
 	struct shared_ring_marks *marks;
+	struct shared_ring_sleep *sleep;
 	uint8_t *bytes; /* mapped twice */
 	uint64_t size;  /* a power of two, at least twice the longest record */
 };
@@ -125,7 +130,7 @@ bool shared_ring_sleep(struct shared_ring_rx *rx);
 
 static inline void shared_ring_wake(struct shared_ring_rx *rx)
 {
-	atomic_store_explicit(&rx->ring.marks->sleeps, 0, memory_order_relaxed);
+	atomic_store_explicit(&rx->ring.sleep->set, 0, memory_order_relaxed);
 }
 
 /* After shared_ring_flush(): the reader will not look before the writer calls
@@ -135,7 +140,7 @@ static inline bool shared_ring_reader_sleeps(const struct shared_ring_tx *tx)
 	/* The reader announces its sleep and then looks at the position: one of both sees the
 	 * other. */
 	atomic_thread_fence(memory_order_seq_cst);
-	return atomic_load_explicit(&tx->ring.marks->sleeps, memory_order_relaxed) != 0;
+	return atomic_load_explicit(&tx->ring.sleep->set, memory_order_relaxed) != 0;
 }
 
 /* Returns the memory of all records before position 'next' to the writer. */
@@ -152,8 +157,8 @@ static inline void shared_ring_release(struct shared_ring_rx *rx, uint64_t next)
  * is private (private_dir.h), because a process that can write into it could also stop a user of
  * the file.
  *
- * The file holds, in pages: the positions of both rings; the bytes of the ring from end 0 to end 1;
- * the bytes of the other ring. */
+ * The file holds, in pages: the positions of both rings, and which readers sleep; the bytes of the
+ * ring from end 0 to end 1; the bytes of the other ring. */
 
 struct shared_file {
 	int fd; /* holds the lock of this end */
@@ -168,7 +173,7 @@ int shared_file_open(struct shared_file *file, const char *path, unsigned end, u
 	struct error *error);
 /* The file stays. */
 void shared_file_close(struct shared_file *file);
-/* Makes shared_file_notify() by the other end readable at 'inotify', a descriptor. The watch ends
- * with the file; a repeated call changes nothing. 0 or -errno. */
+/* Makes shared_file_notify() by either end readable at 'inotify', a descriptor. The watch stays
+ * until the file is deleted; a repeated call changes nothing. 0 or -errno. */
 int shared_file_watch(const struct shared_file *file, int inotify);
 void shared_file_notify(const struct shared_file *file);

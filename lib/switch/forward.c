@@ -58,9 +58,11 @@ static port_set detours(const struct weft_switch *sw, const struct weft_packet *
 {
 	unsigned port;
 
-	if (knows_detours(sw, packet))
-		return sw->table_alternatives[packet->destination];
-	if (sw->vc_rule->steps != VC_STEPS_UGAL || packet->destination > sw->table_last)
+	/* A mapper's tables have alternatives, all empty, with every rule. */
+	if (sw->vc_rule->steps != VC_STEPS_UGAL)
+		return knows_detours(sw, packet) ? sw->table_alternatives[packet->destination]
+						 : PORT_SET_NONE;
+	if (packet->destination > sw->table_last)
 		return PORT_SET_NONE;
 	port = switch_table_port(
 		sw, detour_draw_host(sw->detour.config.seed, packet, sw->table_last + 1u));

@@ -464,7 +464,7 @@ bool control_plane_is_busy(const struct control_plane *plane)
 bool control_plane_waits(const struct control_plane *plane)
 {
 	for (unsigned i = 0; i < plane->devices; i++)
-		if (!device_control_caught_up(plane->device[i].control))
+		if (!device_control_taken_all(plane->device[i].control))
 			return true;
 	return false;
 }

@@ -76,7 +76,7 @@ char *control_plane_message(struct control_plane *plane, bool *warning);
 /* True if a change is in progress, so that frequent polling pays off. Thread of
  * control_plane_poll(). */
 bool control_plane_is_busy(const struct control_plane *plane);
-/* True if a loop has not yet taken all commands for its devices. For the control thread. */
+/* True if a loop has not yet taken all commands and frames. For the control thread. */
 bool control_plane_waits(const struct control_plane *plane);
 
 /* Why the leading mapper of this process has no routes; NULL if none leads or it has routes. The

@@ -217,6 +217,11 @@ uint64_t device_control_linked(const struct device_control *control)
 	return atomic_load_explicit(&control->linked, memory_order_relaxed);
 }
 
+bool device_control_taken_all(const struct device_control *control)
+{
+	return record_ring_is_read(control->down);
+}
+
 bool device_control_caught_up(const struct device_control *control)
 {
 	return atomic_load_explicit(&control->orders_done, memory_order_acquire) == control->orders;

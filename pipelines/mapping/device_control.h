@@ -106,6 +106,8 @@ uint64_t device_control_iterations(const struct device_control *control);
 bool device_control_has_iterated(const struct device_control *control, uint64_t since);
 
 uint64_t device_control_linked(const struct device_control *control);
+/* The loop has taken everything, DEVICE_SEND included. */
+bool device_control_taken_all(const struct device_control *control);
 /* The loop has done all commands except DEVICE_SEND. */
 bool device_control_caught_up(const struct device_control *control);
 /* It has done all commands, and was idle in its last iteration after the last of them. */

@@ -275,7 +275,7 @@ const struct mapper_agent *mapper_network_agent(
 static bool is_settled(const struct mapper *mapper)
 {
 	return mapper->state == MAPPER_LEADING && mapper_current(mapper) != NULL &&
-	       discovery_done(&mapper->discovery);
+	       discovery_done(&mapper->discovery) && !mapper->stale;
 }
 
 static uint32_t count_present(const struct fabric_map *map)

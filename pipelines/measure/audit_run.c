@@ -43,7 +43,8 @@ static void set_waits(
 int audit_run_open(struct audit_run *audit, const struct topology *topology,
 	const struct run_config *run, bool virtual, struct error *error)
 {
-	bool mapped = run->mapper.routes == RUN_ROUTES_MAPPER;
+	bool mapped =
+		run->mapper.routes == RUN_ROUTES_MAPPER || run->mapper.after_ps == RUN_AFTER_MAPPER;
 	struct audit_rules *rules = &audit->rules;
 	int result = open_links(audit, topology, error);
 

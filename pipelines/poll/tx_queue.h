@@ -166,6 +166,9 @@ static inline weft_time tx_queue_began(
 /* Sends up to PORT_BURST stamped frames; queues those that the port does not take. */
 void tx_queue_send(struct tx_queue *tx, struct rte_mbuf **mbufs, uint16_t count, weft_time now);
 
+/* No frame is waiting, or in flight in front of the port. */
+bool tx_queue_is_empty(const struct tx_queue *tx);
+
 /* A data frame is waiting. */
 bool tx_queue_holds_data(const struct tx_queue *tx);
 

@@ -244,11 +244,14 @@ static void print_messages(struct real_control *control)
 		text_output_begin(&control->output, warning ? STDERR_FILENO : STDOUT_FILENO, text);
 }
 
-/* The loops sleep: commands wake them, and frames for an agent arrive only after that. */
-static weft_time sleep_beside(struct real_control *control)
+/* The loops sleep: commands and frames wake them. In a whole lab, frames for an agent arrive only
+ * after that. */
+static weft_time sleep_beside(struct real_control *control, weft_time longest)
 {
 	if (control_plane_waits(control->plane))
 		real_idle_wake(control->fabric);
+	if (!control->fabric->whole)
+		return longest;
 	return control_plane_is_busy(control->plane) ? SLEEP_BUSY_PS : SLEEP_REST_PS;
 }
 
@@ -272,7 +275,7 @@ static void *run_plane(void *ctx)
 			busy_until = wall + BUSY_FOR_PS;
 		longest = wall < busy_until ? SLEEP_BUSY_PS : SLEEP_IDLE_PS;
 		if (real_idle_is_allowed(control->fabric))
-			longest = sleep_beside(control);
+			longest = sleep_beside(control, longest);
 		if (due > now)
 			sleep_for(due - now < clock_share(clock, longest)
 					  ? clock_span(clock, due - now)

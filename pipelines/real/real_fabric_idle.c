@@ -21,7 +21,7 @@
 #define AWAKE_HELLOS (2 * LINK_HELLOS_MISSED)
 #define REST_MS      50
 /* A neighbour in another process expects a hello in each hello interval. */
-#define RESTS_PER_HELLO 2
+#define RESTS_PER_HELLO 4
 #define READY_MAX       8
 #define PORTS_MAX       256 /* polled by a loop with links to other processes */
 
@@ -41,9 +41,11 @@ static bool open_worker(struct real_fabric *fabric, struct real_worker *worker)
 
 	rest->ready = epoll_create1(EPOLL_CLOEXEC);
 	rest->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	rest->bell = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	good = rest->ready >= 0 && rest->wake >= 0 && rest->bell >= 0 &&
-	       watch_fd(rest->ready, rest->wake) && watch_fd(rest->ready, rest->bell);
+	/* A user may have only 128 of them. */
+	if (!fabric->whole && fabric->loops == 1)
+		rest->bell = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	good = rest->ready >= 0 && rest->wake >= 0 && watch_fd(rest->ready, rest->wake) &&
+	       (rest->bell < 0 || watch_fd(rest->ready, rest->bell));
 	for (unsigned i = worker->first_host; i < worker->last_host && good; i++)
 		if (fabric->hosts[i].tap >= 0)
 			good = watch_fd(rest->ready, fabric->hosts[i].tap);
@@ -97,7 +99,7 @@ static int rest_ms(const struct real_fabric *fabric)
  * it passes to another loop. */
 static bool loops_can_rest(const struct real_fabric *fabric)
 {
-	return fabric->rests && (fabric->whole || fabric->loops == 1);
+	return fabric->rests && (fabric->whole || fabric->worker[0].rest.bell >= 0);
 }
 
 void real_idle_allow(struct real_fabric *fabric, bool allowed, weft_time now)
@@ -150,18 +152,20 @@ static bool has_busy_host(const struct real_worker *worker)
 	return false;
 }
 
-/* A switch holds data that has come from another process. */
-static bool has_full_switch(const struct real_worker *worker)
+/* A switch holds data that has come from another process, or a frame waits for the wire. */
+static bool holds_frames(const struct real_worker *worker)
 {
 	bool full = false;
 
+	for (unsigned i = worker->first_host; i < worker->last_host && !full; i++)
+		full = !tx_queue_is_empty(&worker->fabric->hosts[i].poll->tx);
 	for (unsigned i = worker->first_polled; i < worker->last_polled && !full; i++) {
 		const struct poll_switch *poll = worker->fabric->polled[i].poll;
 
 		full = !switch_is_empty(poll->sw);
 		for (unsigned at = 0; at < poll->ports && !full; at++)
 			full = poll->port[at].port != NULL &&
-			       tx_queue_holds_data(&poll->port[at].tx);
+			       !tx_queue_is_empty(&poll->port[at].tx);
 	}
 	return full;
 }
@@ -172,9 +176,9 @@ static bool is_calm(const struct real_worker *worker, weft_time now)
 	const struct real_fabric *fabric = worker->fabric;
 	weft_time calm = now - worker->rest.calm_since;
 
-	if (fabric->whole)
+	if (calm < CALM_PS || fabric->whole)
 		return calm >= CALM_PS;
-	return clock_span(&fabric->clock, calm) >= CALM_BESIDE_PS && !has_full_switch(worker);
+	return clock_span(&fabric->clock, calm) >= CALM_BESIDE_PS && !holds_frames(worker);
 }
 
 /* True if the worker itself has been idle for long enough. If it is busy, the other loops are
@@ -331,11 +335,14 @@ bool real_idle(struct real_worker *worker, weft_time now)
 	if (!loops_can_rest(fabric) || !is_idle(worker, now) || !all_may_rest(fabric))
 		return false;
 	atomic_store(&worker->rest.resting, true);
-	silence_bell(worker);
+	if (!fabric->whole)
+		silence_bell(worker);
 	rests = ask_programs(worker, true) && ports_signal(worker, worker->rest.bell, &waiting) &&
 		all_may_rest(fabric);
 	if (rests)
 		sleep_until_ready(worker, &waiting);
+	if (!rests && !fabric->whole)
+		worker->rest.calm_since = now; /* not again at once */
 	ports_signal(worker, -1, &waiting);
 	ask_programs(worker, false);
 	atomic_store(&worker->rest.resting, false);

@@ -4,7 +4,7 @@
 
 /* The loops of an idle fabric sleep until one of their TAPs has something to read, a frame arrives
  * from another process, another loop or the control thread has work for them, or a command arrives.
- * They also run once every 50 ms, and in a process that has only part of a lab twice per hello
+ * They also run once every 50 ms, and in a process that has only part of a lab four times per hello
  * interval. Such a process sleeps only if it has a single loop and no ethdev, whose frames arrive
  * without a signal (port_sleep()).
  *

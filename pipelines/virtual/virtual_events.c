@@ -479,7 +479,7 @@ static void note_routes(struct virtual_events *events, weft_time now)
 		if (events->plan.run->events.at[seen->act.row].down_ps == 0)
 			continue;
 		if (seen->reroute_ps != WEFT_TIME_NEVER)
-			break;
+			continue;
 		events->used = false;
 		run_event_links(&events->plan, &seen->act, use, events);
 		if (!events->used)

@@ -283,6 +283,9 @@ static int check_mapper(const struct run_config *config, struct error *error)
 		{run_config_is_adaptive(config) && config->routing.afi,
 			"requires 'routing.afi: false'"},
 		{mapped && config->routing.others > 0, "requires one routing.algorithm"},
+		{mapped && run_config_needs_oracle(config),
+			"requires an algorithm whose tables say all that a switch needs; df-ugal-g "
+			"does not"},
 		{mapped && may_deadlock(&config->routing) && !config->routing.may_deadlock,
 			"requires routes that cannot deadlock, or routing.may-deadlock: true"},
 		{mapped && config->reconfigure.mode != RUN_RECONFIGURE_AUTO,

@@ -56,10 +56,13 @@ static bool is_key(struct ib_text word, const char *name)
 
 static int read_value(struct listing_reader *reader, uint32_t max, uint32_t *value)
 {
-	int result = listing_number(reader, listing_word(reader), 10, max, value);
+	uint32_t number;
+	int result = listing_number(reader, listing_word(reader), 10, max, &number);
 
 	if (result == 0 && !listing_take(reader, "#") && reader->at < reader->end)
 		return listing_refuse(reader, "expected the end of the line");
+	if (result == 0)
+		*value = number;
 	return result;
 }
 
