@@ -276,7 +276,8 @@ static int find_first(struct virtual_fabric *fabric, struct error *error)
 	if (mapper->epoch == 0)
 		return error_set(error, EINVAL, "%s: mapper.after: mapper: no first routes: %s",
 			fabric->run->origin,
-			leader != NULL ? leader->error.text : "no host can be the mapper");
+			leader != NULL ? leader->error.text
+				       : "no mapper leads more than half of the devices");
 	for (uint32_t i = 0; i < 2 * fabric->topology->links; i++) {
 		const struct topology_link *link = &fabric->topology->link_at[i / 2];
 		struct virtual_tx *channel =
@@ -357,7 +358,8 @@ void virtual_mapper_result(const struct virtual_fabric *fabric, struct run_resul
 	run_result_count(result, "mapper_first_routes_ns", ps_to_ns(mapper->from));
 	run_result_count(result, "mapper_tables_refused", mapper->refused);
 	if (leader == NULL) {
-		run_result_add_warning(result, "at the end no mapper leads");
+		run_result_add_warning(
+			result, "at the end no mapper leads more than half of the devices");
 		return;
 	}
 	run_result_count(result, "mapper_changes_live", leader->counters.live);

@@ -18,6 +18,7 @@
 
 struct bed {
 	struct shared_ring_marks marks;
+	struct shared_ring_sleep sleep;
 	struct shared_ring ring;
 	struct shared_ring_tx tx;
 	struct shared_ring_rx rx;
@@ -71,7 +72,7 @@ static bool send(struct bed *bed, const uint8_t *data, unsigned bytes)
 static void do_record(
 	struct bed *bed, unsigned command, unsigned argument, const uint8_t *data, unsigned bytes)
 {
-	switch (command % 7) {
+	switch (command % 9) {
 	case 0:
 		receive(bed, argument);
 		break;
@@ -90,6 +91,15 @@ static void do_record(
 		break;
 	case 5:
 		atomic_store(&bed->marks.read, number(data, bytes));
+		break;
+	case 6: /* only an empty ring lets its reader sleep */
+		REQUIRE(!shared_ring_sleep(&bed->rx) ||
+			atomic_load(&bed->marks.written) == bed->rx.read);
+		shared_ring_wake(&bed->rx);
+		break;
+	case 7:
+		atomic_store(&bed->sleep.set, argument);
+		REQUIRE(shared_ring_reader_sleeps(&bed->tx) == (argument != 0));
 		break;
 	default:
 		write_bytes(bed, bed->rx.read, data, bytes);
@@ -117,7 +127,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(&bed, 0, sizeof(bed));
 	bed.bytes = calloc(2, RING);
 	REQUIRE(bed.bytes != NULL);
-	bed.ring = (struct shared_ring){.marks = &bed.marks, .bytes = bed.bytes, .size = RING};
+	bed.ring = (struct shared_ring){
+		.marks = &bed.marks, .sleep = &bed.sleep, .bytes = bed.bytes, .size = RING};
 	shared_ring_tx_init(&bed.tx, &bed.ring);
 	shared_ring_rx_init(&bed.rx, &bed.ring, LONGEST);
 	while (at + 3 <= size) {
