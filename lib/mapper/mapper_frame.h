@@ -28,8 +28,8 @@ struct fabric_key {
 };
 
 /* Reads a key file. Fails with -EACCES: others may read or write it, or it belongs to another user;
- * -EINVAL: not a regular file, or not 64 hexadecimal digits with at most a newline; or the errors
- * of open() and read(). On failure 'key' is unchanged. */
+ * -EINVAL: not a regular file, or not 64 hexadecimal digits with at most a newline; or -errno if
+ * open() or read() fails. On failure 'key' is unchanged. */
 int fabric_key_load(struct fabric_key *key, const char *path, struct error *error);
 
 /* The tag of these bytes. */

@@ -26,7 +26,7 @@ void mapper_plan_forget(struct mapper *mapper);
 /* Builds a generation from the images of another mapper that were read; devices that were not asked
  * contribute nothing. It has no cables: check it together with 'next', which has them. Fails with
  * -EINVAL: the two cannot be compared, because an image does not match its digest or is invalid, a
- * device had another number, or its VC rule differs from that of 'next'. May return -ENOMEM. */
+ * device had another number, or its VC rule is not the rule in 'next'. May return -ENOMEM. */
 int installed_tables_make(struct mapper_generation *found, const struct image_reading *reading,
 	const struct mapper_generation *next);
 

@@ -256,13 +256,13 @@ int nic_set_clocks(struct nic *nic, const bool *same, uint32_t clock);
 /* The interface's estimate of the host's clock; NULL: the host has this machine's clock. */
 const struct clock_offset *nic_clock_of(const struct nic *nic, uint16_t host);
 
-/* Checks invariants, for tests and debug builds; visits all peers. Returns NULL, or a description
- * of the violation. */
+/* Checks invariants, for tests and debug builds; visits all peers. Returns NULL, or what is
+ * violated. */
 const char *nic_check(const struct nic *nic);
 
-/* Messages whose payload stays with the host until a frame leaves. The interface asks for the bytes
- * of each frame, again if it resends the frame. So a message may be long and is copied only once.
- * nic_message.payload is nic_pulled; nic_message.bytes may exceed payload_bytes. */
+/* Messages whose payload stays with the host until a frame leaves. The interface requests each
+ * frame's bytes when it sends or resends the frame, so a message may be long and is copied only
+ * once. nic_message.payload is nic_pulled; nic_message.bytes may exceed payload_bytes. */
 
 extern const uint8_t nic_pulled[1];
 

@@ -12,8 +12,8 @@
 #include "wire/frame.h"
 #include "wire/frame_check.h"
 
-/* Small enough for the rings of a process to stay in the cache; records of PORT_SHARED_SLOTS frames
- * of one block take 160 KiB of it. */
+/* Small enough for the rings of a process to stay in the cache; PORT_SHARED_SLOTS one-block frames
+ * take 160 KiB of it. */
 #define RING_BYTES  (256u << 10)
 #define BLOCK_BYTES (FRAME_BLOCK_BYTES + SHARED_RING_HEAD + SHARED_RING_ALIGN)
 _Static_assert(RING_BYTES / 4 * 3 >= PORT_SHARED_SLOTS * BLOCK_BYTES,

@@ -7,8 +7,8 @@
  * the frame as the service level, and every device stores service level n in VC n, so the choice is
  * made once. Q does not count the adapted-flow channel of AFI.
  *
- * A scheme is one struct queuing_scheme and one word in QUEUING_SCHEMES; a scheme sees only numbers
- * of hosts and leaves (docs/developer/extending.md). Constant once created; any thread may read. */
+ * A scheme is one struct queuing_scheme and one word in QUEUING_SCHEMES; a scheme sees only host
+ * and leaf numbers (docs/developer/extending.md). Constant once created; any thread may read. */
 
 #include <stdbool.h>
 #include <stdint.h>

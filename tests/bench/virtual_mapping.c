@@ -13,8 +13,8 @@ struct virtual_mapping {
 	const struct topology *topology;
 	const struct virtual_mapping_options *options;
 	struct mapper_network network;
-	weft_time *busy; /* by link and direction: until when */
-	uint32_t cut;    /* link; UINT32_MAX: none */
+	weft_time *free_at; /* [2 * link + direction]: when the wire is free */
+	uint32_t cut;       /* link; UINT32_MAX: none */
 };
 
 static uint16_t priority(void *ctx, uint32_t host)
@@ -28,16 +28,16 @@ static weft_time send_frame(void *ctx, struct topology_port from, unsigned bytes
 	struct virtual_mapping *mapping = ctx;
 	const struct topology_link *link = topology_link_at(mapping->topology, from);
 	uint32_t number = (uint32_t)(link - mapping->topology->link_at);
-	weft_time *busy = &mapping->busy[2 * number + (link->a.kind == from.kind &&
-							      link->a.device == from.device &&
-							      link->a.port == from.port)];
+	weft_time *free_at = &mapping->free_at[2 * number + (link->a.kind == from.kind &&
+								    link->a.device == from.device &&
+								    link->a.port == from.port)];
 
 	if (number == mapping->cut)
 		return WEFT_TIME_NEVER;
-	if (*busy < now)
-		*busy = now;
-	*busy += (bytes + FRAME_WIRE_OVERHEAD) * ps_per_byte(link->rate_bps);
-	return *busy + link->delay_ps;
+	if (*free_at < now)
+		*free_at = now;
+	*free_at += (bytes + FRAME_WIRE_OVERHEAD) * ps_per_byte(link->rate_bps);
+	return *free_at + link->delay_ps;
 }
 
 /* Until the mapper leads with 'generation' tables and has nothing to do. */
@@ -92,8 +92,8 @@ static int start(struct virtual_mapping *mapping, struct error *error)
 		.send = send_frame,
 	};
 
-	mapping->busy = calloc(2u * mapping->topology->links + 1u, sizeof(*mapping->busy));
-	if (mapping->busy == NULL || mapper_network_init(&mapping->network, &config) < 0)
+	mapping->free_at = calloc(2u * mapping->topology->links + 1u, sizeof(*mapping->free_at));
+	if (mapping->free_at == NULL || mapper_network_init(&mapping->network, &config) < 0)
 		return error_set(error, ENOMEM, "no memory for a network");
 	return 0;
 }
@@ -194,6 +194,6 @@ int virtual_mapping_run(const struct topology *topology,
 	if (failure == 0)
 		failure = run_both(&mapping, result, error);
 	mapper_network_fini(&mapping.network);
-	free(mapping.busy);
+	free(mapping.free_at);
 	return failure;
 }

@@ -39,14 +39,7 @@ static int write_shift(void **state)
 /* Accepted traffic in thousandths of the hosts' rate. */
 static unsigned accepted(const char *bias, const char *load, bool shifts)
 {
-	char file[64];
-	const char *set[] = {bias, load, file};
-	OWNED(virtual_lab) lab = {0};
-
-	snprintf(file, sizeof(file), "traffic[0].file=%s", virtual_shift);
-	lab = virtual_lab_ran(shifts ? shifted : uniform, set, shifts ? 3 : 2);
-	virtual_lab_expect_whole(&lab);
-	return (unsigned)(lab.result.accepted * 1000 + 0.5);
+	return virtual_shift_accepted(shifts ? shifted : uniform, shifts, bias, load);
 }
 
 UNIT_TEST(uniform_traffic_is_carried_as_on_minimal_links_until_these_are_nearly_full)

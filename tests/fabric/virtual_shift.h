@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "unit.h"
+#include "virtual_lab.h"
 
 static char virtual_shift[] = "/tmp/weft-shift-XXXXXX";
 
@@ -29,4 +30,19 @@ static inline int virtual_shift_remove(void **state)
 {
 	(void)state;
 	return unlink(virtual_shift);
+}
+
+/* Accepted traffic in thousandths of the hosts' rate, with two further settings and, if the run
+ * 'shifts', this file. */
+static inline unsigned virtual_shift_accepted(
+	const char *run, bool shifts, const char *setting, const char *load)
+{
+	char file[64];
+	const char *set[] = {setting, load, file};
+	OWNED(virtual_lab) lab = {0};
+
+	snprintf(file, sizeof(file), "traffic[0].file=%s", virtual_shift);
+	lab = virtual_lab_ran(run, set, shifts ? 3 : 2);
+	virtual_lab_expect_whole(&lab);
+	return (unsigned)(lab.result.accepted * 1000 + 0.5);
 }

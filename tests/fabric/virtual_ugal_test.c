@@ -32,14 +32,7 @@ static int write_tornado(void **state)
 /* Accepted traffic in thousandths of the hosts' rate. */
 static unsigned accepted(const char *algorithm, const char *load, bool shifts)
 {
-	char file[64];
-	const char *set[] = {algorithm, load, file};
-	OWNED(virtual_lab) lab = {0};
-
-	snprintf(file, sizeof(file), "traffic[0].file=%s", virtual_shift);
-	lab = virtual_lab_ran(shifts ? tornado : uniform, set, shifts ? 3 : 2);
-	virtual_lab_expect_whole(&lab);
-	return (unsigned)(lab.result.accepted * 1000 + 0.5);
+	return virtual_shift_accepted(shifts ? tornado : uniform, shifts, algorithm, load);
 }
 
 /* Dimension order is limited to a third, and falls further once links are full. */

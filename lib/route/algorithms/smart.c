@@ -18,7 +18,7 @@
  *     balance over the resulting paths, including longer ones where they help;
  *     round to whole routes.
  * It ends, because each round forbids a turn that was allowed. All pairs stay connected and cycles
- * can always be broken, because smart_paths.h keeps those of a spanning tree. The routes are
+ * can always be broken, because smart_paths.h keeps the paths in a spanning tree. The routes are
  * deadlock-free, because all turns allowed in the end together close no cycle.
  *
  * The original forbids one dependency per round. Here one in ROUNDS of all turns is forbidden, so

@@ -10,8 +10,8 @@
  * tables. The switch where a packet enters chooses dimension order to the destination, or to the
  * switch of a random host and from there to the destination (lib/switch/detour.h).
  *
- * No deadlock. Every path is one or two dimension-order paths. The first of two has the lower half
- * of the VC classes, the last one the upper half (VC_STEPS_UGAL), and classes never fall along a
+ * No deadlock. Every path is one or two dimension-order paths. The first of two uses the lower
+ * half of the classes, the last one the upper half (VC_STEPS_UGAL), and classes never fall along a
  * path; dor.c has the proof for one path in a grid. In a HyperX the first of the minimal ports
  * gives a path in dimension order, in one class: the rows of its links ascend, which is checked. */
 

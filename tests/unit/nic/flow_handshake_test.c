@@ -334,7 +334,8 @@ BEGIN_TEST(an_offer_that_names_another_number_than_the_ask_is_ignored)
 	assert_int_equal(a->acked, 1);
 }
 
-BEGIN_TEST(an_offer_is_void_once_another_one_is_taken_up)
+/* The end's answer to a forged request for a flow. */
+static struct control_flow forged_offer(struct end *b)
 {
 	struct control_flow ask = {.step = CONTROL_FLOW_ASK, .flow = 9, .sequence = 9}, offer;
 	struct box box;
@@ -344,6 +345,14 @@ BEGIN_TEST(an_offer_is_void_once_another_one_is_taken_up)
 	assert_true(end_take(b, &box));
 	assert_true(
 		control_flow_decode(&offer, box.frame + FRAME_HEADER_BYTES, CONTROL_FLOW_BYTES));
+	return offer;
+}
+
+BEGIN_TEST(an_offer_is_void_once_another_one_is_taken_up)
+{
+	struct control_flow offer = forged_offer(b);
+	struct box box;
+
 	expect_undisturbed(a, b);
 	forge_data(&box, offer.offered, offer.number, offer.first);
 	end_give(b, &box);
@@ -353,14 +362,9 @@ BEGIN_TEST(an_offer_is_void_once_another_one_is_taken_up)
 
 BEGIN_TEST(the_number_of_the_message_must_fit_the_offer)
 {
-	struct control_flow ask = {.step = CONTROL_FLOW_ASK, .flow = 9, .sequence = 9}, offer;
+	struct control_flow offer = forged_offer(b);
 	struct box box;
 
-	forge_flow(&box, &ask, 0);
-	end_give(b, &box);
-	assert_true(end_take(b, &box));
-	assert_true(
-		control_flow_decode(&offer, box.frame + FRAME_HEADER_BYTES, CONTROL_FLOW_BYTES));
 	forge_data(&box, offer.offered, (uint16_t)(offer.number + 1), offer.first);
 	end_give(b, &box);
 	forge_data(&box, offer.offered, offer.number, offer.first + FLOW_FLIGHT);

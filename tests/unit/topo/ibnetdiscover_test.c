@@ -3,6 +3,7 @@
 
 /* Reading what ibnetdiscover printed. */
 
+#include "import_notes.h"
 #include "topology_walk.h"
 
 #include <errno.h>
@@ -15,19 +16,6 @@ static struct topology *parse(const char *text, struct error *error)
 	struct topology_import strict = {.strict = true};
 
 	return format_ibnetdiscover.read(text, strlen(text), "net.txt", &strict, error);
-}
-
-/* The notes of a lenient import, each with a newline. */
-struct notes {
-	char text[8192];
-};
-
-static void keep_note(void *context, const char *text)
-{
-	struct notes *notes = context;
-	size_t used = strlen(notes->text);
-
-	snprintf(notes->text + used, sizeof(notes->text) - used, "%s\n", text);
 }
 
 /* As ibsim's files are read, in which a cable may have one line. */

@@ -3,6 +3,7 @@
 
 /* Formats that are read: what other programs printed, round trips, and damaged texts. */
 
+#include "import_notes.h"
 #include "topology_walk.h"
 
 #include "base/rng.h"
@@ -289,18 +290,6 @@ static bool has_cable(const struct topology *topology, const char *from, const c
 		return false;
 	topology_port_name(topology, peer, name, sizeof(name));
 	return strcmp(name, to) == 0;
-}
-
-struct notes {
-	char text[16384];
-};
-
-static void keep_note(void *context, const char *text)
-{
-	struct notes *notes = context;
-	size_t used = strlen(notes->text);
-
-	snprintf(notes->text + used, sizeof(notes->text) - used, "%s\n", text);
 }
 
 /* A note begins with the line of each cable that the whole network does not have. */
