@@ -182,7 +182,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 }
 
 /* Rank 0 has its own text, and receives the texts of the other ranks in pieces. */
-static void write_rank(FILE *file, int rank, unsigned long long length)
+static void write_rank(FILE *file, int rank, unsigned long long length, MPI_Comm comm)
 {
 	char *piece = malloc(PIECE_BYTES);
 	unsigned long long left = length;
@@ -195,7 +195,7 @@ static void write_rank(FILE *file, int rank, unsigned long long length)
 	while (rank != 0 && left > 0) {
 		int now = left < PIECE_BYTES ? (int)left : PIECE_BYTES;
 
-		PMPI_Recv(piece, now, MPI_CHAR, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		PMPI_Recv(piece, now, MPI_CHAR, rank, 0, comm, MPI_STATUS_IGNORE);
 		fwrite(piece, 1, (size_t)now, file);
 		left -= (unsigned)now;
 	}
@@ -203,7 +203,7 @@ static void write_rank(FILE *file, int rank, unsigned long long length)
 	free(piece);
 }
 
-static void write_all(int size, const unsigned long long *length)
+static void write_all(int size, const unsigned long long *length, MPI_Comm comm)
 {
 	const char *path = getenv("WEFT_RECORD");
 	FILE *file = path != NULL ? fopen(path, "we") : NULL;
@@ -214,7 +214,7 @@ static void write_all(int size, const unsigned long long *length)
 		PMPI_Abort(MPI_COMM_WORLD, 3);
 	fprintf(file, "num_ranks %d\n", size);
 	for (int rank = 0; rank < size; rank++)
-		write_rank(file, rank, length[rank]);
+		write_rank(file, rank, length[rank], comm);
 	bad |= ferror(file) != 0;
 	bad |= fclose(file) != 0;
 	if (bad) {
@@ -224,13 +224,13 @@ static void write_all(int size, const unsigned long long *length)
 	}
 }
 
-static void send_text(void)
+static void send_text(MPI_Comm comm)
 {
 	for (size_t at = 0; at < record.length; at += PIECE_BYTES) {
 		size_t left = record.length - at;
 
 		PMPI_Send(record.text + at, left < PIECE_BYTES ? (int)left : PIECE_BYTES, MPI_CHAR,
-			0, 0, MPI_COMM_WORLD);
+			0, 0, comm);
 	}
 }
 
@@ -247,6 +247,7 @@ int MPI_Finalize(void)
 {
 	unsigned long long length, *lengths;
 	int rank = 0, size = 0;
+	MPI_Comm comm;
 
 	record_enter();
 	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -256,12 +257,15 @@ int MPI_Finalize(void)
 	if (lengths == NULL)
 		PMPI_Abort(MPI_COMM_WORLD, 3);
 	length = record.length;
-	PMPI_Gather(&length, 1, MPI_UNSIGNED_LONG_LONG, lengths, 1, MPI_UNSIGNED_LONG_LONG, 0,
-		MPI_COMM_WORLD);
+	/* The program on rank 0 may still wait for any message of MPI_COMM_WORLD: not for one of
+	 * these. */
+	PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	PMPI_Gather(
+		&length, 1, MPI_UNSIGNED_LONG_LONG, lengths, 1, MPI_UNSIGNED_LONG_LONG, 0, comm);
 	if (rank == 0)
-		write_all(size, lengths);
+		write_all(size, lengths, comm);
 	else
-		send_text();
+		send_text(comm);
 	record_name_missed(rank);
 	free(lengths);
 	free(record.text);
