@@ -272,6 +272,7 @@ static void pass_sums(struct mirror *mirror, struct virtual_fabric *fabric, unsi
 	if (mirror->out == NULL)
 		partitions->out_elsewhere = out;
 	pass_sum(mirror, &fabric->dropped);
+	pass_sum(mirror, &fabric->unsent);
 	pass_sum(mirror, &fabric->fingerprint);
 	for (unsigned i = 0; i < fabric->window.entries; i++) {
 		struct virtual_entry *entry = &fabric->entry[i];

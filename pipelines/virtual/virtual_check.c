@@ -58,7 +58,7 @@ const char *virtual_fabric_check(const struct virtual_fabric *fabric)
 		injected += fabric->host[i].nic.frames_sent;
 		delivered += fabric->host[i].nic.frames_received;
 	}
-	if (wrong == NULL && injected != delivered + fabric->dropped + out)
+	if (wrong == NULL && injected + fabric->unsent != delivered + fabric->dropped + out)
 		wrong = "packets were lost or doubled";
 	if (wrong == NULL && count_stored(fabric) + virtual_transit_held(fabric) +
 					     virtual_recovery_held(fabric) +

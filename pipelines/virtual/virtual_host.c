@@ -73,17 +73,31 @@ static bool resend(struct virtual_fabric *fabric, uint32_t number, weft_time now
 {
 	struct virtual_tx *channel = virtual_host_channel(fabric, number);
 	struct datagram *nic = &fabric->host[number].nic;
+	bool first = nic->recovery->again->stalled == DATAGRAM_WAIT_FIRST;
 	struct weft_packet *packet = datagram_recovery_resend(nic, now);
 
 	if (packet == NULL) {
 		virtual_note_blocked(channel, now);
 		return false;
 	}
+	if (first) {
+		virtual_origin_of(fabric, packet)->injected_ps = now;
+		fabric->unsent--;
+	}
 	/* It counts against the flow's rate but does not wait for it. */
 	if (fabric->pauses != NULL && nic->control != NULL)
 		datagram_control_resent(nic, packet, now);
 	virtual_start(fabric, channel, packet, now);
 	return true;
+}
+
+/* True if a new frame waits for a cut cable. */
+static bool keep(struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet)
+{
+	bool kept = datagram_cuts_keep(&fabric->host[number].nic, packet);
+
+	fabric->unsent += kept;
+	return kept;
 }
 
 static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now)
@@ -121,8 +135,7 @@ static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now
 				virtual_note_blocked(channel, now);
 			return false;
 		}
-	} while (__builtin_expect(host->nic.recovery != NULL, 0) &&
-		 datagram_cuts_keep(&host->nic, packet));
+	} while (__builtin_expect(host->nic.recovery != NULL, 0) && keep(fabric, number, packet));
 	virtual_start(fabric, channel, packet, now);
 	return true;
 }
@@ -344,6 +357,16 @@ static inline __attribute__((always_inline)) void deliver(struct virtual_fabric 
 	virtual_give_packet(fabric, packet);
 }
 
+/* A frame that was given up before it was sent was never injected either. */
+static void drop(struct virtual_fabric *fabric, struct weft_packet *packet)
+{
+	if (packet->stalled == DATAGRAM_WAIT_FIRST)
+		fabric->unsent--;
+	else
+		fabric->dropped++;
+	virtual_give_packet(fabric, packet);
+}
+
 /* Delivers frames that waited for the one that just arrived, or for one that will never arrive;
  * 'tail': that frame ended its message. */
 static void release(
@@ -356,8 +379,7 @@ static void release(
 	while ((packet = datagram_reorder_release(&fabric->host[number].nic, source, now)) !=
 		NULL) {
 		if (datagram_reorder_is_lost(packet)) {
-			virtual_give_packet(fabric, packet);
-			fabric->dropped++;
+			drop(fabric, packet);
 			continue;
 		}
 		if (packet->arrived_ps > complete_ps)
@@ -399,8 +421,7 @@ void virtual_host_lose(struct virtual_fabric *fabric, uint32_t number, weft_time
 	fabric->host[number].lost = packet->next;
 	if (!datagram_reorder_lose(&fabric->host[number].nic, packet, now))
 		return;
-	virtual_give_packet(fabric, packet);
-	fabric->dropped++;
+	drop(fabric, packet);
 	release(fabric, number, source, false, now);
 }
 
@@ -436,8 +457,7 @@ void virtual_give_up(struct virtual_fabric *fabric, struct weft_packet *packet, 
 
 	virtual_forget_flows(fabric, packet);
 	if (to >= fabric->hosts || fabric->host[to].nic.order == NULL) {
-		virtual_give_packet(fabric, packet);
-		fabric->dropped++;
+		drop(fabric, packet);
 		return;
 	}
 	due = now + virtual_tx_cold(fabric, virtual_host_channel(fabric, to))->delay_ps;

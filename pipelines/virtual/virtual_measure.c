@@ -341,7 +341,7 @@ static void add_latencies(const struct virtual_fabric *fabric, struct run_result
 
 static void fill_figures(const struct virtual_fabric *fabric, struct run_result *result)
 {
-	uint64_t out = virtual_packets_out(fabric);
+	uint64_t out = virtual_packets_out(fabric) - fabric->unsent;
 
 	result->packets.generated = result->packets.injected;
 	result->packets.dropped = fabric->dropped;

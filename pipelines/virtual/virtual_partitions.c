@@ -67,8 +67,10 @@ void virtual_partitions_gather(struct virtual_fabric *fabric)
 		virtual_order_gather(fabric->held, partition->held);
 		fabric->arns_sent += partition->arns_sent;
 		fabric->dropped += partition->dropped;
+		fabric->unsent += partition->unsent;
 		fabric->fingerprint += partition->fingerprint;
-		partition->arns_sent = partition->dropped = partition->fingerprint = 0;
+		partition->arns_sent = partition->dropped = partition->unsent = 0;
+		partition->fingerprint = 0;
 	}
 }
 

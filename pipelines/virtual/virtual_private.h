@@ -295,7 +295,7 @@ struct virtual_fabric {
 	 * loads do not count. So loads and throughput mean the same under all kinds of source
 	 * control. */
 	uint32_t counted_bytes;
-	uint64_t dropped, fingerprint;
+	uint64_t dropped, unsent, fingerprint; /* 'unsent': packets that no host has sent yet */
 	struct measure_window window;
 	double wall_seconds;
 	bool failed, deadlock, stopped;

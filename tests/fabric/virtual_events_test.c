@@ -128,6 +128,31 @@ UNIT_TEST(a_host_that_stays_away_costs_counted_frames_only)
 	assert_int_equal(result->event[0].abandoned, result->lost);
 }
 
+UNIT_TEST(frames_that_wait_in_their_hosts_are_neither_injected_nor_abandoned)
+{
+	OWNED(virtual_lab) lab = RUN("events=[{at: 100us, host: h7, down: forever}]",
+		"nic.window=4", "nic.give-up=10ms", "hello=1ms");
+	const struct run_result *result = &lab.result;
+	uint64_t abandoned = result_counter(result, "host_frames_abandoned");
+
+	assert_in_range(abandoned, 1, result_counter(result, "link_frames_lost"));
+	assert_int_equal(result->lost, abandoned);
+	assert_int_equal(result->packets.delivered + abandoned, result->packets.injected);
+	assert_int_equal(result->messages.injected, result->packets.injected);
+	assert_true(result->messages.generated > result->packets.injected);
+}
+
+UNIT_TEST(only_frames_that_were_lost_have_a_cut_in_their_network_latency)
+{
+	OWNED(virtual_lab) lab = RUN("events=[{at: 100us, host: h7, down: 2ms}]", "nic.window=4");
+	const struct run_result *result = &lab.result;
+	double lost = (double)result_counter(&lab.result, "link_frames_lost");
+
+	expect_all_recovered(&lab);
+	assert_true(histogram_quantile(&result->network_ns,
+			    1 - (lost + 1) / (double)result->packets.delivered) < 600e3);
+}
+
 UNIT_TEST(a_slow_drain_holds_back_senders_and_loses_nothing)
 {
 	OWNED(virtual_lab) lab = RUN("events=[{at: 500us, host: h7, drain: 10Gbps}]",

@@ -130,13 +130,51 @@ static void probe(struct datagram *nic, struct datagram_pair *pair, weft_time no
 	pair->timeouts += pair->timeouts < DOUBLINGS_MAX;
 	pair->probe_at = now + retry_wait(nic, pair);
 	pair->probing = true;
-	set_due(nic, pair, now + nic->config.retry_ps);
+	set_due(nic, pair, WEFT_TIME_NEVER); /* it may lack credits: datagram_cuts_sent() */
 	packet->next = NULL;
 	make_due(nic->recovery, packet, packet, now);
 }
 
-static void give_up(struct datagram_recovery *recovery, struct datagram_pair *pair)
+static bool is_released(uint32_t cause, uint32_t released)
 {
+	return cause == released || cause >= DATAGRAM_CAUSE_DEVICE ||
+	       released == DATAGRAM_CAUSE_ANY;
+}
+
+/* Takes frames out of 'again': those for the pair that are due, or, without a pair, those that the
+ * cause lost and whose report has not arrived yet. */
+static struct weft_packet *take_again(struct datagram_recovery *recovery,
+	const struct datagram_pair *pair, uint32_t cause, weft_time now, struct weft_packet **last)
+{
+	struct weft_packet *first = NULL, *before = NULL, *next;
+
+	for (struct weft_packet *at = recovery->again; at != NULL; at = next) {
+		next = at->next;
+		if (pair != NULL ? at->destination != pair->destination || at->arrived_ps > now
+				 : at->stalled != DATAGRAM_WAIT_CUT ||
+					   !is_released(at->latency_ns, cause)) {
+			before = at;
+			continue;
+		}
+		*(before != NULL ? &before->next : &recovery->again) = next;
+		*(first != NULL ? &(*last)->next : &first) = at;
+		*last = at;
+		at->next = NULL;
+	}
+	recovery->latest = before;
+	return first;
+}
+
+/* Also what lacks credits to be sent again. */
+static void give_up(struct datagram_recovery *recovery, struct datagram_pair *pair, weft_time now)
+{
+	struct weft_packet *last = NULL, *next;
+
+	for (struct weft_packet *at = take_again(recovery, pair, 0, now, &last); at != NULL;
+		at = next) {
+		next = at->next;
+		append(recovery, pair, at);
+	}
 	while (pair->first != NULL) {
 		struct weft_packet *packet = take_first(recovery, pair);
 
@@ -154,7 +192,7 @@ static void give_up(struct datagram_recovery *recovery, struct datagram_pair *pa
 static bool look(struct datagram *nic, struct datagram_pair *pair, weft_time now)
 {
 	if (now >= pair->since + nic->config.give_up_ps)
-		give_up(nic->recovery, pair);
+		give_up(nic->recovery, pair, now);
 	if (pair->probing)
 		release(nic->recovery, pair, now);
 	if (pair->first == NULL)
@@ -182,38 +220,13 @@ void datagram_cuts_poll(struct datagram *nic, weft_time now)
 	}
 }
 
-static bool is_released(uint32_t cause, uint32_t released)
-{
-	return cause == released || cause >= DATAGRAM_CAUSE_DEVICE ||
-	       released == DATAGRAM_CAUSE_ANY;
-}
-
-/* Releases frames whose report has not arrived yet. */
-static void release_reports(struct datagram_recovery *recovery, uint32_t cause, weft_time now)
-{
-	struct weft_packet *first = NULL, *last = NULL, *before = NULL, *next;
-
-	for (struct weft_packet *at = recovery->again; at != NULL; at = next) {
-		next = at->next;
-		if (at->stalled != DATAGRAM_WAIT_CUT || !is_released(at->latency_ns, cause)) {
-			before = at;
-			continue;
-		}
-		*(before != NULL ? &before->next : &recovery->again) = next;
-		*(last != NULL ? &last->next : &first) = at;
-		last = at;
-		at->next = NULL;
-	}
-	recovery->latest = before;
-	if (first != NULL)
-		make_due(recovery, first, last, now);
-}
-
 void datagram_cuts_release(struct datagram *nic, uint32_t cause, weft_time now)
 {
 	struct datagram_recovery *recovery = nic->recovery;
+	struct weft_packet *last = NULL, *first = take_again(recovery, NULL, cause, now, &last);
 
-	release_reports(recovery, cause, now);
+	if (first != NULL)
+		make_due(recovery, first, last, now);
 	for (uint32_t i = 0; i < recovery->pairs;) {
 		if (!is_released(recovery->pair[i].cause, cause)) {
 			i++;
@@ -238,5 +251,7 @@ bool datagram_cuts_keep(struct datagram *nic, struct weft_packet *packet)
 	append(recovery, pair, packet);
 	recovery->again_count++;
 	recovery->unsent++;
+	nic->frames_sent--;
+	nic->messages_sent -= (packet->flags & FRAME_F_TAIL) != 0;
 	return true;
 }

@@ -49,5 +49,5 @@ static inline bool datagram_cuts_are_full(const struct datagram *nic)
 }
 
 /* True if the frame, which datagram_inject() has just filled, waits with others for its
- * destination. */
+ * destination. It then does not count as sent. */
 bool datagram_cuts_keep(struct datagram *nic, struct weft_packet *packet);

@@ -153,10 +153,13 @@ struct weft_packet *datagram_recovery_resend(struct datagram *nic, weft_time now
 	packet->next = NULL;
 	packet->latency_ns = 0;
 	recovery->again_count--;
-	if (packet->stalled == DATAGRAM_WAIT_FIRST)
+	if (packet->stalled == DATAGRAM_WAIT_FIRST) {
 		recovery->unsent--;
-	else
+		nic->frames_sent++;
+		nic->messages_sent += (packet->flags & FRAME_F_TAIL) != 0;
+	} else {
 		recovery->retransmitted++;
+	}
 	packet->stalled = 0;
 	credit_take(&nic->link.tx[packet->vc], packet->blocks);
 	if (nic->itb != NULL)

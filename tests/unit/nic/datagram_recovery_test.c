@@ -209,6 +209,27 @@ UNIT_TEST(if_that_frame_is_not_reported_lost_the_others_follow)
 	assert_int_equal(bed.nic.recovery->pairs, 0);
 }
 
+UNIT_TEST(the_wait_for_the_report_of_that_frame_starts_when_it_is_sent)
+{
+	struct credit_tx *tx;
+	OWNED(bed) bed;
+	uint32_t limit;
+
+	start_cuts(&bed);
+	for (unsigned i = 0; i < 3; i++)
+		lose(&bed, i, 3, 7, 0);
+	tx = &bed.nic.link.tx[0];
+	limit = tx->limit;
+	tx->limit = tx->sent;
+	assert_null(next(&bed, 100));
+	assert_null(next(&bed, 5000));
+	assert_int_equal(bed.nic.recovery->waits, 2);
+	tx->limit = limit;
+	assert_ptr_equal(next(&bed, 5000), &bed.frame[0]);
+	assert_null(next(&bed, 5099));
+	assert_ptr_equal(next(&bed, 5100), &bed.frame[1]);
+}
+
 UNIT_TEST(a_cable_that_is_joined_lets_go_only_the_frames_that_it_lost)
 {
 	OWNED(bed) bed;
@@ -245,10 +266,12 @@ UNIT_TEST(frames_beyond_the_window_wait_without_being_sent)
 	assert_true(datagram_inject(&bed.nic, 10, packet, &origin));
 	assert_true(datagram_cuts_keep(&bed.nic, packet));
 	assert_int_equal(bed.nic.link.tx[0].sent, sent);
+	assert_int_equal(bed.nic.frames_sent, 0);
 	datagram_cuts_release(&bed.nic, 7, 20);
 	for (unsigned i = 0; i < 3; i++)
 		assert_ptr_equal(next(&bed, 20), &bed.frame[i]);
 	assert_int_equal(bed.nic.recovery->retransmitted, 2);
+	assert_int_equal(bed.nic.frames_sent, 1);
 }
 
 UNIT_TEST(all_frames_for_a_destination_are_given_up_at_a_time)
