@@ -429,6 +429,8 @@ enum mapper_refusal discovery_on_reply(
 		fabric_map_cut(discovery->map, from.device, from.port, MAP_SILENT);
 		return MAPPER_REFUSED_NONE;
 	}
+	/* The reply left through this port, which may have come up after the agent looked. */
+	discovery->map->device[at].facts.linked |= (uint64_t)1 << message->reply.entry;
 	replay_admit(&discovery->map->device[at].window, message->counter,
 		discovery->speaker->key != NULL);
 	if (entered && !discovery->map->device[at].present)

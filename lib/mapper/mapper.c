@@ -233,6 +233,8 @@ static void link_down(struct mapper *mapper, uint32_t device, uint8_t port, weft
 			distribution_lose(&mapper->distribution, i, now);
 }
 
+/* Without its own link a mapper does not know which devices are gone, and its neighbour may only
+ * have lacked a CPU: its host keeps its routes until another mapper may lead the rest. */
 static void link_changed(struct mapper *mapper, uint32_t at, uint8_t port, bool up, weft_time now)
 {
 	struct map_device *device = &mapper->map.device[at];
@@ -240,13 +242,16 @@ static void link_changed(struct mapper *mapper, uint32_t at, uint8_t port, bool 
 	device->facts.linked &= ~((uint64_t)1 << port);
 	device->facts.linked |= (uint64_t)up << port;
 	link_damping_record(&mapper->discovery.hold, &device->port[port], up, now);
+	if (at == 0 && up)
+		mapper->not_before = device->port[port].held_until;
 	if (up) {
 		/* Asks even a known neighbour: the report that the link went down may have been
 		 * overtaken. */
 		discovery_ask(&mapper->discovery, at, port, true);
 	} else if (device->port[port].state == MAP_LINKED) {
 		link_down(mapper, at, port, now);
-		mapper->not_before = now + mapper->config.gather_ps;
+		mapper->not_before =
+			now + (at == 0 ? mapper->config.takeover_ps : mapper->config.gather_ps);
 	} else {
 		device->port[port].state = MAP_EMPTY;
 	}

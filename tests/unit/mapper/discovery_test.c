@@ -360,6 +360,22 @@ UNIT_TEST(single_ports_can_be_asked_again)
 	assert_true(bench.discovery.sent - before <= 4);
 }
 
+/* The agent looked before its link came up again. */
+UNIT_TEST(a_reply_proves_the_link_that_it_came_over)
+{
+	OWNED(topology) *topology = network_torus(3, 1);
+	const struct map_device *device;
+	OWNED(bench) bench;
+
+	bench_start(&bench, topology, 1);
+	discover(&bench);
+	device = &bench.map.device[fabric_map_find(&bench.map, net_id(DEVICE_HOST, 5))];
+	mapper_agent_set_link(&bench.net.host_agent[5], 0, false);
+	discovery_ask(&bench.discovery, device->parent, device->parent_port, true);
+	net_run(&bench.net, bench.net.now + 10 * PS_PER_MS);
+	assert_int_equal(device->port[0].state, MAP_LINKED);
+}
+
 /* Answers that are recorded and sent again, late, to a later discovery. */
 UNIT_TEST(replies_that_nobody_waits_for_are_not_used)
 {

@@ -195,6 +195,40 @@ static uint32_t host_link(const struct topology *topology, uint32_t host)
 	return (uint32_t)topology->host_link[host];
 }
 
+/* Its neighbour lacked a CPU for longer than links wait: one end goes down, or both. */
+FABRIC_TEST(a_mapper_whose_own_link_is_down_for_a_moment_changes_nothing, torus_of_16)
+{
+	run(fabric, A_WHILE);
+	fabric_watch_commits(fabric);
+	for (unsigned ends = 1; ends <= 2; ends++) {
+		uint32_t leader = leading_host(fabric);
+
+		for (unsigned up = 0; up < 2; up++) {
+			mapper_agent_set_link(&fabric->net.host_agent[leader], 0, up);
+			if (ends == 2)
+				net_cut_link(
+					&fabric->net, host_link(fabric->net.topology, leader), !up);
+			run(fabric, fabric->config.takeover_ps / 2);
+		}
+		assert_ptr_equal(the_leader(fabric), &fabric->mapper[leader]);
+	}
+	assert_int_equal(fabric->commits, 0);
+	fabric_assert_works(fabric);
+}
+
+FABRIC_TEST(a_mapper_that_is_cut_off_for_long_drops_its_routes, torus_of_16)
+{
+	const struct mapper_agent *agent;
+	uint64_t before;
+
+	run(fabric, A_WHILE);
+	agent = &fabric->net.host_agent[leading_host(fabric)];
+	before = agent->digest;
+	net_cut_link(&fabric->net, host_link(fabric->net.topology, agent->number), true);
+	run(fabric, fabric->config.takeover_ps + PS_PER_MS);
+	assert_int_not_equal(agent->digest, before);
+}
+
 FABRIC_TEST(another_takes_over_when_the_mapper_dies, torus_of_16)
 {
 	uint32_t first, second;
