@@ -113,6 +113,28 @@ static bool takes_primary(struct weft_switch *sw, const struct vc_ladder *ladder
 		       other, next_vc(sw, ladder, packet, other, VC_NEXT_STEP));
 }
 
+/* With halves, for a packet from a host: compares queue x links. Both paths may begin at the same
+ * port: there the halves of the VCs share a link, so only the lengths count. */
+static bool starts_minimal(const struct weft_switch *sw, const struct weft_packet *packet,
+	unsigned primary, unsigned other)
+{
+	const struct detour_config *config = &sw->detour.config;
+	const struct route_lengths *lengths = config->lengths;
+	const uint32_t host = detour_draw_host(config->seed, packet, sw->table_last + 1u);
+	const bool all = config->queues != DETOUR_VC;
+	unsigned minimal = next_vc_in_halves(sw, packet, primary, VC_NEXT_STEP);
+	unsigned detour = next_vc_in_halves(sw, packet, other, VC_GO_ON), links[2] = {1, 2};
+
+	if (lengths != NULL && host < lengths->hosts) {
+		links[0] = route_lengths_to(lengths, config->at, packet->destination);
+		links[1] =
+			route_lengths_to(lengths, config->at, host) +
+			route_lengths_to(lengths, lengths->host_switch[host], packet->destination);
+	}
+	return queue_of(sw, primary, minimal, all) * links[0] <=
+	       queue_of(sw, other, detour, all) * links[1] + config->bias_blocks;
+}
+
 /* With halves: the second half of the VCs leads to the destination. In the first half the packet is
  * on its way to the drawn host, until it passes the switch of this host or the destination. */
 static unsigned route_in_halves(const struct weft_switch *sw, const struct weft_packet *packet,
@@ -132,9 +154,7 @@ static unsigned route_in_halves(const struct weft_switch *sw, const struct weft_
 		vc_rule_ring(rule, at, other) == VC_RULE_NO_RING)
 		return primary;
 	if (from_host && port_set_has(sw->usable, primary) &&
-		is_minimal_shorter(sw, primary,
-			next_vc_in_halves(sw, packet, primary, VC_NEXT_STEP), other,
-			next_vc_in_halves(sw, packet, other, VC_GO_ON)))
+		starts_minimal(sw, packet, primary, other))
 		return primary;
 	*turn = VC_GO_ON;
 	return other;

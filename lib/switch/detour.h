@@ -19,7 +19,12 @@
  * So the fabric must run in one thread.
  *
  * In a grid or a HyperX ('ugal') the detour is a path to a host that every switch draws from the
- * packet's numbers, and on from there; the first switch compares the same two queues.
+ * packet's numbers, and on from there. The first switch takes the minimal port if
+ *
+ *     q(minimal) x links <= q(detour) x links + bias
+ *
+ * with the links of the whole paths, as in Singh's thesis. All VCs of an output count, unless
+ * 'queues' is DETOUR_VC.
  *
  * In a HyperX (omni-war: McDonald et al., SC 2019; dal) each switch takes the port with the
  * smallest
@@ -36,6 +41,7 @@
 
 #include "base/port_set.h"
 #include "queuing/vc_rule.h"
+#include "route/route_lengths.h"
 #include "wire/packet.h"
 
 struct weft_switch;
@@ -43,13 +49,17 @@ struct weft_switch;
 enum detour_queues {
 	DETOUR_VC,    /* the VC in which the packet would travel */
 	DETOUR_PORT,  /* all VCs of the output */
-	DETOUR_HYBRID /* the VC if both paths start at the same output, else the output */
+	DETOUR_HYBRID /* the VC if both paths start at the same output, else the output; with
+		       * halves: the output */
 };
 
 struct detour_config {
 	uint64_t seed;
 	uint32_t bias_blocks;
 	enum detour_queues queues;
+	/* With halves, for paths from here, switch 'at'; NULL: detours are twice as long. */
+	const struct route_lengths *lengths;
+	uint32_t at;
 };
 
 /* Queue length of the link between groups that is on the path of a packet that leaves 'sw' through

@@ -64,6 +64,8 @@ static void place_switch(
 	}
 	config->vc_rule = fabric_routes_vc_rule(from->routes);
 	config->vc_rule_at = number;
+	config->detour.lengths = from->routes->lengths;
+	config->detour.at = number;
 	fabric_routes_map_sl(from->routes, config->sl_to_vc);
 	if (table == NULL)
 		return;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "experiment/run/run_config.h"
+#include "queuing/vc_ladder.h"
 #include "route/formats/route_file.h"
 #include "route/route_merge.h"
 #include "route/search/itb_bridge.h"
@@ -337,6 +338,19 @@ static const char *narrow_part(const struct run_config *run)
 								: NULL;
 }
 
+static int measure_lengths(struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, struct error *error)
+{
+	const struct vc_ladder *ladder = run_config_ladder(run);
+
+	if (ladder == NULL || !ladder->halves)
+		return 0;
+	routes->lengths = route_lengths_create(topology);
+	return routes->lengths != NULL
+		       ? 0
+		       : error_set(error, ENOMEM, "no memory for the lengths of paths");
+}
+
 int fabric_routes_compute(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct error *error)
 {
@@ -356,6 +370,8 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
 		result = check_choice(routes, topology, run, error);
 	if (result == 0)
 		result = make_queuing(routes, topology, run, error);
+	if (result == 0)
+		result = measure_lengths(routes, topology, run, error);
 	if (result == 0) {
 		routes->itbs = run->reconfigure.mode == RUN_RECONFIGURE_ITB ||
 			       run->mapper.after_ps == RUN_AFTER_MAPPER || has_itb(routes->set);
@@ -385,6 +401,8 @@ int fabric_routes_init_mapped(struct fabric_routes *routes, const struct topolog
 		result = check_tables(run, error);
 	if (result == 0)
 		result = make_queuing(routes, topology, run, error);
+	if (result == 0)
+		result = measure_lengths(routes, topology, run, error);
 	/* The mapper may provide routes with in-transit buffers. */
 	routes->itbs = run->routing.mode == RUN_ROUTING_SOURCE;
 	return result;
@@ -409,5 +427,6 @@ void fabric_routes_free(struct fabric_routes *routes)
 	route_blocks_destroy(routes->blocks);
 	route_table_destroy(routes->table);
 	queuing_destroy(routes->queuing);
+	route_lengths_destroy(routes->lengths);
 	*routes = (struct fabric_routes){NULL};
 }

@@ -8,6 +8,7 @@
 #include "experiment/run/run_config.h"
 #include "queuing/queuing.h"
 #include "route/route_algorithm.h"
+#include "route/route_lengths.h"
 #include "route/route_set.h"
 #include "route/route_table.h"
 
@@ -16,11 +17,12 @@ struct fabric_routes {
 	struct route_set *set;
 	struct route_table *table;
 	struct route_blocks
-		*blocks;         /* the table in blocks that switches share; NULL: they read rows */
-	bool itbs;               /* on some routes, intermediate hosts re-inject messages */
-	bool extra_long;         /* some have more than FRAME_ROUTE_USUAL elements */
-	uint8_t sl_to_vc[16];    /* for classes of the traffic; without a queuing scheme */
-	struct queuing *queuing; /* NULL: service levels are the messages' own, all in VC 0 */
+		*blocks;      /* the table in blocks that switches share; NULL: they read rows */
+	bool itbs;            /* on some routes, intermediate hosts re-inject messages */
+	bool extra_long;      /* some have more than FRAME_ROUTE_USUAL elements */
+	uint8_t sl_to_vc[16]; /* for classes of the traffic; without a queuing scheme */
+	struct route_lengths *lengths; /* NULL: no switch weighs paths with them */
+	struct queuing *queuing;       /* NULL: service levels are the messages' own, all in VC 0 */
 };
 
 /* The run file's options for its algorithm, for any clock and any mapper; without the root. */

@@ -287,6 +287,7 @@ static void set_switches(struct virtual_fabric *fabric)
 		switch_set_table(sw, config.table_port, config.table_block, config.table_hosts);
 		sw->table_alternatives = config.table_alternatives;
 		sw->vc_rule = config.vc_rule;
+		sw->detour.config.lengths = config.detour.lengths;
 		switch_congestion_note_plain(sw);
 	}
 }

@@ -91,13 +91,15 @@ static int ugal_tables(const struct route_graph *graph, const struct route_optio
 	if (result == 0) {
 		result = grid_tables(&order, options, table, error);
 		dimension_order_free(&order);
-	} else {
+	} else if (result == -EINVAL) {
 		result = hyperx_tables(graph, options, table, error);
+		if (result == -EINVAL)
+			error_prefix(error, "ugal: no grid (%s) and no HyperX", no_grid.text);
+	} else {
+		result = route_graph_no_memory(graph, error);
 	}
 	if (result == 0)
 		table->vc_rule->steps = VC_STEPS_UGAL;
-	else if (result == -EINVAL)
-		error_prefix(error, "ugal: no grid (%s) and no HyperX", no_grid.text);
 	return result;
 }
 

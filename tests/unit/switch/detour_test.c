@@ -304,6 +304,29 @@ UNIT_TEST(ugal_in_a_grid_goes_to_a_drawn_host_if_the_minimal_queue_is_long)
 		expect_about(out[port], PACKETS / 6);
 }
 
+/* The minimal path has 1 link, every detour 2 and 3 more: up to 5 blocks wait for a block. */
+UNIT_TEST(ugal_weighs_queues_by_the_links_of_their_paths)
+{
+	uint32_t host_switch[BENCH_HOSTS];
+	uint8_t links[] = {0, 1, 2, 1, 0, 3, 2, 3, 0};
+	const struct route_lengths lengths = {
+		.switches = 3, .hosts = BENCH_HOSTS, .host_switch = host_switch, .links = links};
+	OWNED(place) place = create(VC_STEPS_UGAL, DETOUR_HYBRID, 3);
+	unsigned out[PORTS];
+
+	for (uint32_t host = 0; host < BENCH_HOSTS; host++)
+		host_switch[host] = host == HOST ? 1 : 2;
+	place.bench->sw->detour.config.lengths = &lengths;
+	for (unsigned port = 1; port < 5; port++)
+		fill(&place, port, 0, 2);
+	fill(&place, 0, 3, 13);
+	count_ways(&place, FROM_HOST, 0, out);
+	assert_int_equal(out[0], PACKETS);
+	fill(&place, 0, 2, 1);
+	count_ways(&place, FROM_HOST, 0, out);
+	assert_in_range(out[0], 1, PACKETS / 2);
+}
+
 /* Ports 3 and 4 cross a dateline. */
 UNIT_TEST(a_packet_in_the_first_half_finds_its_host_and_there_enters_the_second)
 {
