@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "capture_order.h"
+#include "capture_reader.h"
 
 #include <stdlib.h>
 

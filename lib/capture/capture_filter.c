@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "wire/frame.h"
-#include "wire/segment.h"
 
 #define IPV4_BYTES 20u
 

@@ -10,7 +10,6 @@
 #include "base/rng.h"
 #include "capture_filter.h"
 #include "wire/frame.h"
-#include "wire/segment.h"
 
 #define PENDING 1024u /* packets being reassembled; further ones replace the oldest */
 #define PLACES  16u   /* for each of them */

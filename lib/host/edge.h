@@ -18,7 +18,7 @@
 #include "base/weft_error.h"
 #include "edge_offload.h"
 #include "nic/nic.h"
-#include "wire/segment.h"
+#include "wire/frame.h"
 
 #define EDGE_BASE_DEFAULT   0x0a570000u /* 10.87.0.0 */
 #define EDGE_PREFIX_BITS    16

@@ -8,7 +8,7 @@
 
 #include "edge.h"
 #include "wire/big_endian.h"
-#include "wire/segment.h"
+#include "wire/frame.h"
 
 #define TCP_BYTES       20
 #define TCP_CHECKSUM_AT 16

@@ -20,7 +20,7 @@ _Static_assert(LINK_SEAL_PAIR_KEY_BYTES >= crypto_generichash_BYTES_MIN, "BLAKE2
 _Static_assert(LINK_KEY_BYTES == crypto_generichash_KEYBYTES, "256 bits");
 
 /* The purposes of keys. */
-enum purpose { PURPOSE_SESSION = 1, PURPOSE_HELLO, PURPOSE_PAIR };
+enum purpose { PURPOSE_SESSION = 1, PURPOSE_HELLO, PURPOSE_PAIR, PURPOSE_PAYLOAD, PURPOSE_REST };
 
 /* Identifies one sender and the sessions of both ends. */
 struct direction {
@@ -201,4 +201,55 @@ unsigned link_seal_open(
 	}
 	taken = hello ? open_hello(seal, end, frame, at) : take_counter(seal, get64(frame + at));
 	return taken ? remove_seal(frame, at) : 0;
+}
+
+_Static_assert(DATA_TAG_BYTES == crypto_shorthash_BYTES, "SipHash-2-4");
+
+/* Number of bytes from the start of the fixed header to the mutable bytes. */
+#define COVERED_BYTES offsetof(struct frame_header, vc)
+
+static void derive_tag_key(const struct link_key *from, enum purpose purpose, uint8_t *out)
+{
+	uint8_t text = (uint8_t)purpose;
+
+	crypto_generichash(out, LINK_SEAL_PAIR_KEY_BYTES, &text, sizeof(text), from->bytes,
+		sizeof(from->bytes));
+}
+
+void data_tag_derive(struct data_tag_key *key, const struct link_key *from)
+{
+	derive_tag_key(from, PURPOSE_PAYLOAD, key->payload);
+	derive_tag_key(from, PURPOSE_REST, key->rest);
+}
+
+static void make_data_tag(const struct data_tag_key *key, uint32_t session, const uint8_t *frame,
+	uint8_t tag[DATA_TAG_BYTES])
+{
+	const struct frame_header *header = frame_header_const(frame);
+	uint8_t rest[COVERED_BYTES + 1 + 4 + crypto_shorthash_BYTES];
+	uint32_t session_be = htonl(session);
+
+	memcpy(rest, header, COVERED_BYTES);
+	rest[COVERED_BYTES] = header->flags & FRAME_F_TAIL;
+	memcpy(rest + COVERED_BYTES + 1, &session_be, 4);
+	crypto_shorthash(rest + COVERED_BYTES + 5, frame + frame_payload_offset(header),
+		ntohs(header->payload_bytes_be), key->payload);
+	crypto_shorthash(tag, rest, sizeof(rest), key->rest);
+}
+
+void data_tag_write(const struct data_tag_key *key, uint32_t session, uint8_t *frame)
+{
+	make_data_tag(key, session, frame, frame + frame_payload_end(frame));
+}
+
+bool data_tag_matches(
+	const struct data_tag_key *key, uint32_t session, const uint8_t *frame, unsigned bytes)
+{
+	unsigned at = frame_payload_end(frame);
+	uint8_t right[DATA_TAG_BYTES];
+
+	if (bytes < at + DATA_TAG_BYTES)
+		return false;
+	make_data_tag(key, session, frame, right);
+	return sodium_memcmp(right, frame + at, DATA_TAG_BYTES) == 0;
 }

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/replay_window.h"
 #include "base/weft_time.h"
@@ -101,3 +102,12 @@ struct topology *fabric_map_found(const struct fabric_map *map, struct error *er
  * agent. */
 void map_command_build(const struct fabric_map *map, uint32_t to, struct mapper_speaker *speaker,
 	struct mapper_message *message, struct mapper_frame *frame);
+
+/* Differences between the discovered and the expected topology (weft-nic --expect TOPO). Devices
+ * are the same if they have the same name; numbers do not matter. */
+
+/* Writes a line for each difference, unless 'out' is NULL: a device that is missing, unexpected or
+ * has another number of ports; a missing cable, with the actual peers of its ends; a cable between
+ * ports that should be free. Returns the number of differences. */
+unsigned miscabling_report(
+	const struct topology *found, const struct topology *expected, FILE *out);

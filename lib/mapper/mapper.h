@@ -17,10 +17,9 @@
 
 #include "discovery.h"
 #include "distribution.h"
-#include "image_reading.h"
 #include "mapper_agent.h"
 #include "queuing/queuing.h"
-#include "route/route_merge.h"
+#include "route/route_algorithm.h"
 #include "route/search/route_root.h"
 #include "transition_check.h"
 
@@ -37,7 +36,8 @@ unsigned mapper_tries(weft_time retry_ps, weft_time down_ps);
 struct mapper_config {
 	uint32_t session; /* identifies this run, not 0 */
 	const struct route_algorithm *algorithm;
-	/* 'others' algorithms whose source routes are added (route_merge.h); not with tables. */
+	/* 'others' algorithms whose source routes are added (route_algorithm.h); not with tables.
+	 */
 	const struct route_algorithm *other[ROUTE_MERGE_MAX - 1];
 	unsigned others;
 	/* For networks that 'algorithm' refuses, for example after a failure; NULL: none. */

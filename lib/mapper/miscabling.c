@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "miscabling.h"
+#include "fabric_map.h"
 
 #include <stdlib.h>
 

@@ -44,8 +44,8 @@
 #include "base/weft_time.h"
 #include "itb.h"
 #include "link/arn_policer.h"
-#include "link/data_tag.h"
 #include "link/link_end.h"
+#include "link/link_seal.h"
 #include "nic/clock/clock_offset.h"
 #include "nic/congestion/cn_generator.h"
 #include "nic/congestion/source_control.h"
@@ -123,7 +123,7 @@ struct nic_config {
 	/* Random, different in each run, secret: the starts of flows are derived from it
 	 * (flow.h). */
 	uint8_t secret[NIC_SECRET_BYTES];
-	/* For end-to-end tags of data frames (data_tag.h); owned by the caller. NULL: no tags. */
+	/* For end-to-end tags of data frames (link_seal.h); owned by the caller. NULL: no tags. */
 	const struct data_tag_key *data_key;
 	struct itb_config itb; /* pool_bytes 0: frames in transit are routing errors */
 	/* Validity of an ARN (arn_marks.h); 0: ARNs are ignored. With them the last VC is the

@@ -21,9 +21,47 @@
 #include "base/name_table.h"
 #include "base/weft_error.h"
 #include "route_graph.h"
-#include "route_maker.h"
 #include "route_set.h"
 #include "route_table.h"
+
+/* Routes pair by pair, for algorithms that can route a pair of hosts without looking at the other
+ * pairs. route_maker_fill() computes the routes of all pairs. A set with routes on demand
+ * (route_demand.h) computes the routes of a pair on first use. Both produce the same routes.
+ *
+ * Constant after creation, except for the scratch space, which belongs to one thread. */
+
+struct route_options;
+
+struct route_maker {
+	const struct route_graph *graph;
+	const struct route_options *options;
+	/* Every pair of hosts has a route of at most ROUTE_LINKS_USUAL links, no route has an
+	 * in-transit buffer, and lengths are known. Otherwise the routes of all pairs must be
+	 * computed before first use, and 'row' and 'elements' are not called. */
+	bool complete;
+	/* Adds the routes of two different hosts, both connected to switches. -EINVAL with 'error':
+	 * a route does not fit into a frame; -ENOMEM. */
+	int (*add)(const struct route_maker *maker, void *scratch, struct route_set *set,
+		uint32_t source, uint32_t destination, struct error *error);
+	/* The host's row, a number below twice the number of switches: hosts of one row have the
+	 * same routes to all other hosts. NULL: each host has its own routes. */
+	uint32_t (*row)(const struct route_maker *maker, uint32_t host);
+	/* Elements of the first route between two hosts of these switches. */
+	unsigned (*elements)(const struct route_maker *maker, uint32_t from, uint32_t to);
+	/* NULL: 'add' needs no scratch space. The function returns NULL for -ENOMEM. */
+	void *(*scratch_create)(const struct route_maker *maker);
+	void (*scratch_destroy)(void *scratch);
+	void (*destroy)(struct route_maker *maker);
+};
+
+/* Creates a maker, and sets the VC rule of the empty set. Graph and options outlive it. Errors as
+ * for route_algorithm.routes; '*maker' is then NULL. */
+typedef int (*route_maker_fn)(const struct route_graph *graph, const struct route_options *options,
+	struct route_set *set, struct route_maker **maker, struct error *error);
+
+/* Fills an empty set: route_algorithm.routes for an algorithm that has route_algorithm.pairs. */
+int route_maker_fill(route_maker_fn make, const struct route_graph *graph,
+	const struct route_options *options, struct route_set *set, struct error *error);
 
 enum route_granularity {
 	ROUTE_PER_HOST_PAIR,   /* each pair of hosts chooses for itself */
@@ -178,3 +216,23 @@ static inline const struct route_algorithm *route_algorithm_find(const char *nam
 {
 	return name_table_find(&route_algorithms, name);
 }
+
+/* Routes of several algorithms in one set. The selectors that control latency choose between a set
+ * with few or no ITBs and one that uses them freely, both computed on the same tree. Both are in
+ * the network together, so they are stored and verified together. */
+
+#define ROUTE_MERGE_MAX 4
+
+/* Finds the algorithms of a text such as "ud" or "ud+ud-itb". Returns their number and stores them
+ * in 'algorithms'; -ENOENT with the unknown part in 'unknown' (ROUTE_LABEL_MAX bytes); -E2BIG. */
+int route_merge_find(const char *names, const struct route_algorithm *algorithms[ROUTE_MERGE_MAX],
+	char *unknown);
+
+/* Like route_compute() for several algorithms with the same options. Each pair has the routes of
+ * the first algorithm, then the additional routes of the others; options->alternatives applies to
+ * each. The origin names all, joined by '+'. Also -EINVAL if a pair would have more than
+ * ROUTE_ALTERNATIVES_MAX routes, or VC rules differ. route_set_parts() returns the algorithms of a
+ * route. */
+struct route_set *route_merge_compute(const struct topology *topology,
+	const struct route_algorithm *const *algorithms, unsigned count,
+	const struct route_options *options, int *result, struct error *error);

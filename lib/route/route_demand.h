@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "route_maker.h"
+#include "route_algorithm.h"
 
 struct route_demand;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "route_merge.h"
+#include "route_algorithm.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -106,7 +106,7 @@ void route_set_add_lengths(const struct route_set *set, uint64_t *sum);
 /* Elements of the longest route; FRAME_ROUTE_USUAL for routes on demand, which are never longer. */
 unsigned route_set_longest(const struct route_set *set);
 
-/* The sets from which a set was merged (route_merge.h): bit k of a route's parts means that the
+/* The sets from which a set was merged (route_algorithm.h): bit k of a route's parts means that the
  * k-th set has the route. Kept in memory only, not in files. Fails with -EINVAL: no such route;
  * -ENOMEM. */
 int route_set_mark_parts(

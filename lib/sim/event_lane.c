@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "event_lane.h"
+#include "event_queue.h"
 
 #include <errno.h>
 #include <stdlib.h>

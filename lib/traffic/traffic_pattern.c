@@ -2,6 +2,74 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "traffic_pattern.h"
 
+/* The packets of a capture, each sent to the host that stands for its destination address, or to a
+ * host drawn from a list. The caller, which knows the addresses, prepares them. */
+
+#include <stdlib.h>
+
+#include "traffic_pattern.h"
+
+struct replay {
+	uint32_t next; /* number of the packet */
+	void *targets; /* uniform traffic, for packets whose destination is drawn */
+};
+
+static void fini(void *state)
+{
+	struct replay *replay = state;
+
+	traffic_uniform.fini(replay->targets);
+	free(replay);
+}
+
+static int check(const struct traffic_config *config, struct error *error)
+{
+	if (config->packets == 0 || config->loops == 0)
+		return error_set(error, EINVAL, "pcap traffic needs packets");
+	for (uint32_t i = 0; i < config->packets; i++)
+		if (!config->packet[i].drawn && config->packet[i].to >= config->hosts)
+			return error_set(error, EINVAL,
+				"pcap target %u does not exist, there are %u hosts",
+				config->packet[i].to, config->hosts);
+	return 0;
+}
+
+static int init(void **state, const struct traffic_config *config, struct error *error)
+{
+	int result = check(config, error);
+	struct replay *replay = result == 0 ? calloc(1, sizeof(*replay)) : NULL;
+
+	if (result == 0 && replay == NULL)
+		return error_set(error, ENOMEM, "no memory for pcap traffic");
+	if (result == 0)
+		result = traffic_uniform.init(&replay->targets, config, error);
+	if (result == 0)
+		*state = replay;
+	else
+		free(replay);
+	return result;
+}
+
+static uint16_t destination(void *state, const struct traffic_config *config, struct rng *rng)
+{
+	struct replay *replay = state;
+	const struct traffic_packet *packet = &config->packet[replay->next];
+
+	replay->next = replay->next + 1 == config->packets ? 0 : replay->next + 1;
+	return packet->drawn ? traffic_uniform.destination(replay->targets, config, rng)
+			     : packet->to;
+}
+
+const struct traffic_pattern traffic_pcap = {.name = "pcap",
+	.summary =
+		"as in a [capture](#packets-of-a-capture): `file`, and `host` or `by`; `to` for other addresses",
+	.keys = TRAFFIC_FILE | TRAFFIC_TO | TRAFFIC_PACKETS,
+	.all_without_targets = true,
+	.packets = true,
+	.init = init,
+	.fini = fini,
+	.destination = destination};
+
 /* Messages between ranks, in the order of their schedule (lib/goal). */
 const struct traffic_pattern traffic_goal = {.name = "goal",
 	.summary =

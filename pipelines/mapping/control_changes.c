@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "control_plane_private.h"
-#include "mapper/miscabling.h"
+#include "mapper/fabric_map.h"
 
 /* Interfaces of different versions may discard each other's messages. */
 static void report_versions(const struct fabric_map *map, FILE *out)

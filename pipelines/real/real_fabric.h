@@ -21,7 +21,6 @@
 #include "experiment/result/run_result.h"
 #include "experiment/result/run_stream.h"
 #include "experiment/run/run_config.h"
-#include "link/data_tag.h"
 #include "link/link_seal.h"
 #include "port/tsc_clock.h"
 #include "topo/topology.h"
@@ -56,8 +55,8 @@ struct real_fabric_options {
 	uint16_t fabric; /* number in all frames (frame.h); 0: no name */
 	/* For the control frames on links to other processes (link_seal.h); NULL: none. */
 	const struct link_key *link_key;
-	/* Data frames carry tags from host to host (data_tag.h); NULL: no tags. Only if the run has
-	 * security.data, so that frames have room for them. */
+	/* Data frames carry tags from host to host (link_seal.h); NULL: no tags. Only if the run
+	 * has security.data, so that frames have room for them. */
 	const struct data_tag_key *data_key;
 	unsigned lcores; /* poll loops; 0: 1. EAL was started with as many */
 	/* If there are more loops than switches, switches are divided. */

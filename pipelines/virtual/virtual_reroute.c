@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "mapper/transition_check.h"
-#include "route/search/itb_bridge.h"
+#include "route/search/itb_routes.h"
 #include "setup/device_config.h"
 #include "switch/switch_congestion.h"
 #include "topo/topology.h"

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "mapper/miscabling.h"
+#include "mapper/fabric_map.h"
 #include "mapping/mapper_network.h"
 
 #define DEADLINE_PS (10 * PS_PER_S)

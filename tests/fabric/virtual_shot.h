@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "audit/audit_feed.h"
+#include "audit/audit.h"
 #include "measure/audit_run.h"
 #include "virtual/virtual_capture.h"
 #include "virtual_lab.h"

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "audit/audit_feed.h"
+#include "audit/audit.h"
 #include "audit/why.h"
 #include "fuzz.h"
 

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "link/data_tag.h"
+#include "link/link_seal.h"
 #include "nic/nic.h"
 #include "wire/cn.h"
 #include "wire/control.h"

@@ -4,7 +4,7 @@
 /* Dumps of InfiniBand routes, one input in all three places: what is accepted can be verified, what
  * is refused has a reason in one line. */
 
-#include "route/formats/opensm_lanes.h"
+#include "route/formats/opensm_tables.h"
 
 #include <string.h>
 

@@ -812,7 +812,7 @@ local function dissect_data(tvb, bytes, pinfo, tree, root)
 	if tvb:len() == 0 then
 		return
 	end
-	-- a long TCP segment (lib/wire/segment.h)
+	-- a long TCP segment (lib/wire/frame.h)
 	if tvb:len() > 4 and tvb(0, 1):uint() == 0x51 and is_ipv4(tvb(4):tvb(), bytes - 4) then
 		tvb, bytes = tvb(4):tvb(), bytes - 4
 	end

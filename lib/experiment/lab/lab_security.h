@@ -7,7 +7,6 @@
 
 #include "base/weft_error.h"
 #include "lab.h"
-#include "link/data_tag.h"
 #include "link/link_seal.h"
 
 struct lab_security {

@@ -98,7 +98,8 @@ struct run_config_routing {
 	struct run_config_place file_place;
 	const struct route_algorithm *file_algorithm; /* the one the file names; NULL: unknown */
 	const struct route_algorithm *algorithm;
-	/* Further route sets on the same tree, among which interfaces choose (route_merge.h). */
+	/* Further route sets on the same tree, among which interfaces choose (route_algorithm.h).
+	 */
 	const struct route_algorithm *other[RUN_ALGORITHMS_MORE];
 	uint32_t others;
 	enum run_routing_mode mode;
@@ -106,7 +107,7 @@ struct run_config_routing {
 	enum run_granularity granularity; /* hosts or switches choose their own routes */
 	/* For algorithms with a tree: a switch, or a word for route_root_find(); "": default. */
 	char root[TOPOLOGY_NAME_MAX];
-	enum run_itb_hosts itb_hosts;     /* which hosts of a switch absorb (itb_bridge.h) */
+	enum run_itb_hosts itb_hosts;     /* which hosts of a switch absorb (itb_routes.h) */
 	enum run_itb_absorb itb_absorb;   /* whether they do if the packet could go on at once */
 	uint32_t radius;                  /* msp only; 0: not set, or set by a route file */
 	enum run_steps steps;             /* msp only; UNSET: not set */
@@ -246,7 +247,7 @@ struct run_config_link_key {
 /* Labs only. */
 struct run_config_security {
 	struct run_config_link_key link_key;
-	bool data;    /* data frames have tags (lib/link/data_tag.h); needs the key */
+	bool data;    /* data frames have tags (lib/link/link_seal.h); needs the key */
 	bool sandbox; /* a running process is confined to what it needs (sandbox.h) */
 };
 

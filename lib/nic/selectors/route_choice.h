@@ -8,8 +8,8 @@
  *
  * Some selectors learn from earlier messages: the sender reports each message and the time that it
  * took to leave with route_choice_sent(). Some choose between route sets that several algorithms
- * computed on the same tree (route_merge.h), the one with the fewest ITBs first; 'sets' records to
- * which of them a route belongs.
+ * computed on the same tree (route_algorithm.h), the one with the fewest ITBs first; 'sets' records
+ * to which of them a route belongs.
  *
  * Everything is an integer; coefficients are in thousandths. No call does more than examine all
  * routes of one destination, at most ROUTE_CHOICE_ROUTES_MAX. One thread. */

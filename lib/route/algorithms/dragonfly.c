@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arrays.h"
+#include "base/weft_error.h"
 #include "queuing/vc_ladder.h"
 #include "route/route_algorithm.h"
-#include "route/search/dragonfly_groups.h"
+#include "route/route_graph.h"
 #include "topo/topology.h"
 
 /* Routing in a Dragonfly (Kim, Dally, Scott, Abts, ISCA 2008; progressive: Jiang, Kim, Dally, ISCA
@@ -27,6 +30,113 @@
  *
  * Failures: a pair whose groups have no link left has no minimal port, and all its packets take
  * detours. If it has no detour either, the network is refused. */
+
+/* The groups of a Dragonfly, recognised by its ports (lib/topo/generators/dragonfly.c): links
+ * between ports below a number are local, the others are global. Switches connected by local links
+ * form a group. This works the same for generated, loaded and degraded networks. A fully connected
+ * network is one group.
+ *
+ * Constant after creation; any thread may read it. */
+
+struct dragonfly_groups {
+	const struct route_graph *graph;
+	unsigned local_ports; /* links from lower ports are local */
+	uint32_t *group;      /* by switch: the first switch of its group */
+	uint32_t *piece;      /* by switch: the first switch of its connected component */
+	struct arrays arrays;
+};
+
+static inline bool dragonfly_groups_is_local(
+	const struct dragonfly_groups *groups, const struct route_arc *arc)
+{
+	return arc->port < groups->local_ports;
+}
+
+/* True if no link joins a port below 'end' to a port from 'end' on. */
+static bool divides(const struct route_graph *graph, unsigned end)
+{
+	for (uint32_t arc = 0; arc < graph->arcs; arc++)
+		if ((graph->arc[arc].port < end) != (graph->arc[graph->arc[arc].back].port < end))
+			return false;
+	return true;
+}
+
+/* Labels the parts that links at ports below 'end' connect, and returns the size of the largest.
+ * 'queue' is scratch space. */
+static uint32_t label(
+	const struct route_graph *graph, unsigned end, uint32_t *part, uint32_t *queue)
+{
+	uint32_t largest = 0;
+
+	memset(part, 0xFF, graph->switches * sizeof(*part));
+	for (uint32_t first = 0; first < graph->switches; first++) {
+		uint32_t tail = 0;
+
+		if (part[first] != ROUTE_GRAPH_NONE)
+			continue;
+		part[queue[tail++] = first] = first;
+		for (uint32_t head = 0; head < tail; head++)
+			for (uint32_t arc = graph->first_arc[queue[head]];
+				arc < graph->first_arc[queue[head] + 1]; arc++) {
+				uint32_t to = graph->arc[arc].to;
+
+				if (graph->arc[arc].port >= end || part[to] != ROUTE_GRAPH_NONE)
+					continue;
+				part[queue[tail++] = to] = first;
+			}
+		largest = tail > largest ? tail : largest;
+	}
+	return largest;
+}
+
+static bool global_leaves_group(const struct dragonfly_groups *groups)
+{
+	const struct route_graph *graph = groups->graph;
+
+	for (uint32_t at = 0; at < graph->switches; at++)
+		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
+			if (!dragonfly_groups_is_local(groups, &graph->arc[arc]) &&
+				groups->group[at] == groups->group[graph->arc[arc].to])
+				return false;
+	return true;
+}
+
+static void dragonfly_groups_free(struct dragonfly_groups *groups)
+{
+	arrays_free(&groups->arrays);
+}
+
+/* Every network has groups; without local links each switch is one. Returns 0 or -ENOMEM with error
+ * set. */
+static int dragonfly_groups_make(
+	struct dragonfly_groups *groups, const struct route_graph *graph, struct error *error)
+{
+	uint32_t *queue;
+	unsigned ports = 0;
+	bool found = false;
+
+	*groups = (struct dragonfly_groups){.graph = graph};
+	ARRAYS_ADD(groups, group, graph->switches + 1u);
+	ARRAYS_ADD(groups, piece, graph->switches + 1u);
+	queue = arrays_add(&groups->arrays, graph->switches + 1u, sizeof(*queue));
+	if (groups->arrays.failed) {
+		dragonfly_groups_free(groups);
+		return route_graph_no_memory(graph, error);
+	}
+	label(graph, TOPOLOGY_PORTS_MAX, groups->piece, queue);
+	/* A group of n switches has n - 1 local ports. The largest groups that fit count; without
+	 * local ports every switch is a group, which always fits. */
+	for (uint32_t arc = 0; arc < graph->arcs; arc++)
+		if (graph->arc[arc].port >= ports)
+			ports = graph->arc[arc].port + 1u;
+	for (unsigned end = ports + 1; end > 0 && !found; end--) {
+		groups->local_ports = end - 1;
+		found = divides(graph, end - 1) &&
+			label(graph, end - 1, groups->group, queue) <= end &&
+			global_leaves_group(groups);
+	}
+	return 0;
+}
 
 struct fly {
 	struct dragonfly_groups groups;

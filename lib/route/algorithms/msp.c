@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "route/search/fat_tree.h"
-#include "route/search/multi_step.h"
 
 /* The multi-step paths of DRB (Distributed Routing Balancing) in grids and fat trees: the
  * deterministic path of a pair and others that share no link with it or each other.

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "route/smart/smart_lp.h"
 #include "route/smart/smart_plan.h"
 
 /* smart-routing (Cherkasova, Kotov, Rokicki; [Che95] of the thesis, which describes it in sections
@@ -18,7 +17,7 @@
  *     balance over the resulting paths, including longer ones where they help;
  *     round to whole routes.
  * It ends, because each round forbids a turn that was allowed. All pairs stay connected and cycles
- * can always be broken, because smart_paths.h keeps the paths in a spanning tree. The routes are
+ * can always be broken, because smart_plan.h keeps the paths in a spanning tree. The routes are
  * deadlock-free, because all turns allowed in the end together close no cycle.
  *
  * The original forbids one dependency per round. Here one in ROUNDS of all turns is forbidden, so

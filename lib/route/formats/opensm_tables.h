@@ -7,8 +7,50 @@
  * addresses of the listing. Port n is port n - 1 of the topology, unless the addresses say
  * otherwise. */
 
-#include "opensm_nodes.h"
+#include "base/arrays.h"
 #include "route/route_table.h"
+#include "topo/formats/ib_counters.h"
+#include "topo/formats/listing_reader.h"
+
+/* Nodes of an InfiniBand network as its dumps identify them. The LIDs and GUIDs of the listing
+ * decide, if it has them. Otherwise descriptions do, as importing a listing spells them: one that
+ * two nodes have is refused. */
+
+#define OPENSM_UNKNOWN (-1)
+#define OPENSM_LIDS    65536
+#define OPENSM_PORTS   256
+
+struct opensm_nodes {
+	const struct topology *topology;
+	const struct ib_addresses *addresses; /* sorted; or NULL */
+	bool by_lid;                          /* the addresses have LIDs */
+	int32_t *of_lid[2];                   /* [kind][LID]: device */
+	uint32_t *lid[2];                     /* [kind][device]; 0: unknown */
+	uint64_t *guid;                       /* by switch; 0: unknown */
+	uint32_t unknown;                     /* nodes and entries that are not in the topology */
+	struct arrays arrays;
+};
+
+/* 'addresses' (ib_addresses_sort()) may be NULL, and must outlive the nodes. Returns 0 or
+ * -ENOMEM. */
+int opensm_nodes_init(struct opensm_nodes *nodes, const struct topology *topology,
+	const struct ib_addresses *addresses);
+void opensm_nodes_fini(struct opensm_nodes *nodes);
+
+/* Sets '*device' to the node's device, or to OPENSM_UNKNOWN, which is counted. 0; -ERANGE if two
+ * nodes have its description. */
+int opensm_nodes_find(struct opensm_nodes *nodes, struct listing_reader *reader,
+	const struct listing_node *node, int32_t *device);
+/* The number of each port of a switch in the topology, counted from 1; 0: it has no cable. */
+void opensm_nodes_ports(
+	const struct opensm_nodes *nodes, uint32_t at, uint8_t port_at[OPENSM_PORTS]);
+/* Notes how many were unknown since the last call, or refuses them if strict. Returns 0 or
+ * -EINVAL. */
+int opensm_nodes_check(struct opensm_nodes *nodes, const char *origin,
+	struct topology_import *import, struct error *error);
+
+/* The rest of the line, up to its last 'end'. */
+struct ib_text opensm_description(const struct listing_reader *reader, char end);
 
 struct opensm_tables_input {
 	const char *text, *origin; /* 'length' bytes */
@@ -22,4 +64,24 @@ struct opensm_tables_input {
  * error. Returns NULL with errno EINVAL, ERANGE or ENOMEM. The caller owns the table. */
 struct route_table *opensm_tables_read(struct opensm_nodes *nodes,
 	const struct opensm_tables_input *input, struct topology_import *import,
+	struct error *error);
+
+/* Virtual lanes of imported tables: opensm-sl2vl.dump of OpenSM or the output of 'smpquery sl2vl'
+ * for every switch and port, with the lane of each service level (SL) between two ports of a
+ * switch, and opensm-path-records.dump, with the SL of each pair. Each route uses a single lane,
+ * which becomes its layer of VCs (VC_STEPS_LAYERS). */
+
+struct opensm_lanes_input {
+	const char *map, *map_origin; /* 'map_length' bytes */
+	size_t map_length;
+	const char *records, *records_origin; /* NULL: all pairs have SL 0 */
+	size_t records_length;
+};
+
+/* The routes that follow the tables, which must have been read with the same nodes: smpquery's
+ * output has only LIDs. Pairs that the tables do not connect have none. Unknown nodes are left out
+ * with a note or, if strict, are an error. Returns NULL with errno EINVAL (also if a path changes
+ * its lane or takes one above 7), ERANGE or ENOMEM. The caller owns the set. */
+struct route_set *opensm_lanes_read(struct opensm_nodes *nodes, const struct route_table *table,
+	const struct opensm_lanes_input *input, struct topology_import *import,
 	struct error *error);

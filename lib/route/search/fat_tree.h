@@ -20,7 +20,9 @@
 #include <stdint.h>
 
 #include "base/port_set.h"
+#include "base/rng.h"
 #include "base/weft_error.h"
+#include "dimension_order.h"
 #include "route/route_graph.h"
 
 #define FAT_TREE_STAGES 256
@@ -91,3 +93,29 @@ unsigned mod_k_up(
 /* The port of 'set', which has only down ports: among parallel links, the one that the switch below
  * would take up for the host. */
 unsigned mod_k_down(const struct fat_tree *tree, uint32_t at, port_set set, uint32_t host);
+
+/* Multi-step paths in a grid: source, IN1, IN2, destination, each step a dimension-order path. IN1
+ * is at most 'radius' links from the source's switch, and IN2 from the destination's; either may be
+ * missing. msp.c has the rule that chooses paths, and cites the papers.
+ *
+ * A search is scratch space for one thread. */
+
+struct multi_step;
+
+struct multi_step_path {
+	struct route_path path;
+	uint64_t steps; /* bit i: a step begins with arc i; never the first */
+};
+
+/* For pairs of switches of this grid, which outlives the search. Returns NULL with errno ENOMEM if
+ * out of memory. */
+struct multi_step *multi_step_create(const struct dimension_order *order, unsigned radius);
+void multi_step_destroy(struct multi_step *search);
+
+/* Up to 'wanted' paths between two different switches, no two of which share a link: the
+ * dimension-order path, if there is one, then repeatedly the shortest of the rest; among equals one
+ * with fewest steps, then one drawn with 'rng', or, for NULL, the first by the ports to IN1 and
+ * IN2. Returns their number, or -ENOMEM. The first may be longer than ROUTE_LINKS_MAX, in which
+ * case the caller must refuse it; the others fit into a frame. */
+int multi_step_find(struct multi_step *search, uint32_t from, uint32_t to, unsigned parity,
+	struct rng *rng, unsigned wanted, struct multi_step_path *found);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "minimal_paths.h"
+#include "itb_routes.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "itb_routes.h"
 #include "legal_routes.h"
 #include "route/route_set.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "smart_lp.h"
+#include "smart_plan.h"
 
 #include <math.h>
 
@@ -128,7 +128,7 @@ static void sweep_all(struct descent *descent, double *flow)
 	}
 }
 
-/* The derivatives of the norm, scaled so that they bound the optimum (smart_lp.h). */
+/* The derivatives of the norm, scaled so that they bound the optimum (smart_plan.h). */
 static void read_prices(const struct descent *descent, struct smart_prices *prices)
 {
 	const struct smart_paths *paths = descent->paths;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "smart_lp.h"
+#include "smart_plan.h"
 
 #include <errno.h>
 #include <math.h>

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "smart_lp.h"
-
 /* Number of rounds. Each brings the largest load closer to its optimum, the first ones most of
  * all. */
 #define DETOUR_ROUNDS       30

@@ -4,7 +4,7 @@
 /* Captures as Weft and tcpdump write them, in either byte order; damaged, cut and other files are
  * refused with a reason. */
 
-#include "audit/capture_order.h"
+#include "audit/capture_reader.h"
 
 #include <errno.h>
 

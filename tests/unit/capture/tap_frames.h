@@ -9,7 +9,6 @@
 
 #include "base/rng.h"
 #include "wire/frame.h"
-#include "wire/segment.h"
 
 /* An IPv4 packet of 60 to 1,259 bytes between 10.99.0.0 and 10.99.0.4. */
 static inline uint32_t tap_frames_draw(struct rng *rng, uint8_t *packet)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "link/data_tag.h"
+#include "link/link_seal.h"
 
 #include "unit.h"
 

@@ -5,7 +5,7 @@
 
 #include "mapper/discovery.h"
 
-#include "mapper/miscabling.h"
+#include "mapper/fabric_map.h"
 #include "mapper_net.h"
 #include "random_network.h"
 

@@ -3,7 +3,7 @@
 
 /* Reading the images that devices use: what is asked for each answer. */
 
-#include "mapper/image_reading.h"
+#include "mapper/distribution.h"
 
 #include "unit.h"
 

@@ -3,7 +3,7 @@
 
 /* The mapper as a whole, on fabrics in memory with a candidate beside each host. */
 
-#include "mapper/miscabling.h"
+#include "mapper/fabric_map.h"
 #include "mapper_fabric.h"
 #include "random_network.h"
 

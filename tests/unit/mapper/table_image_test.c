@@ -6,7 +6,7 @@
 #include "mapper/table_image.h"
 
 #include "random_network.h"
-#include "route/route_merge.h"
+#include "route/route_algorithm.h"
 
 struct reading {
 	const struct route_set *set;

@@ -10,7 +10,7 @@
 #include <jansson.h>
 #include <unistd.h>
 
-#include "mapper/miscabling.h"
+#include "mapper/fabric_map.h"
 #include "mapper_usual.h"
 #include "topo/generator.h"
 #include "topo/topology_file.h"

@@ -7,7 +7,7 @@
 
 #include "mapper/table_image.h"
 #include "queuing/queuing.h"
-#include "route/route_merge.h"
+#include "route/route_algorithm.h"
 #include "unit.h"
 
 #define FOUND 6 /* hosts of the map; two of the file are missing, the highest numbers */

@@ -3,7 +3,7 @@
 
 /* Routes that may be used while packets with former ones are in flight; ITBs by load. */
 
-#include "route/search/itb_bridge.h"
+#include "route/search/itb_routes.h"
 
 #include "itb_networks.h"
 #include "route/verify/route_verify.h"

@@ -3,7 +3,7 @@
 
 /* Up to ten minimal paths for each pair of switches. */
 
-#include "route/search/minimal_paths.h"
+#include "route/search/itb_routes.h"
 
 #include "itb_networks.h"
 

@@ -6,7 +6,7 @@
 
 #include "draws.h"
 #include "random_network.h"
-#include "route/route_merge.h"
+#include "route/route_algorithm.h"
 #include "route_expect.h"
 #include "topo/generator.h"
 

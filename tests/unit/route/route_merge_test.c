@@ -3,7 +3,7 @@
 
 /* Several algorithms in one set, the choice of a root, and what failures leave unreachable. */
 
-#include "route/route_merge.h"
+#include "route/route_algorithm.h"
 
 #include "networks.h"
 #include "route/formats/opensm_dump.h"

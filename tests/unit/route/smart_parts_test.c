@@ -6,8 +6,6 @@
 #include <math.h>
 
 #include "route/search/acyclic.h"
-#include "route/smart/smart_lp.h"
-#include "route/smart/smart_paths.h"
 #include "route/smart/smart_plan.h"
 
 #include "networks.h"

@@ -5,7 +5,7 @@
 /* The input of 'weft audit' and 'weft why': the rules of a run, a lab, or a topology with routes,
  * and the captures themselves, each interface with its port. */
 
-#include "audit/audit_feed.h"
+#include "audit/audit.h"
 #include "common/commands.h"
 #include "experiment/lab/lab.h"
 #include "measure/audit_run.h"

@@ -13,7 +13,7 @@
 #include "common/output_file.h"
 #include "lab_mapping.h"
 #include "lab_state.h"
-#include "mapper/miscabling.h"
+#include "mapper/fabric_map.h"
 #include "topo/cmd_topo.h"
 #include "topo/formats/topology_format.h"
 #include "topo/topology.h"

@@ -11,7 +11,7 @@
 #include "common/output_file.h"
 #include "route/formats/opensm_dump.h"
 #include "route/formats/route_binary.h"
-#include "route/route_merge.h"
+#include "route/route_algorithm.h"
 #include "route/search/route_root.h"
 #include "route/verify/route_verify.h"
 #include "route_subject.h"

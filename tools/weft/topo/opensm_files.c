@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/file_text.h"
-#include "route/formats/opensm_lanes.h"
+#include "route/formats/opensm_tables.h"
 
 #define INPUT_MAX ((size_t)1 << 30)
 
