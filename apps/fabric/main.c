@@ -18,7 +18,6 @@
 #include "port/eal.h"
 #include "process/lab_process.h"
 #include "process/program.h"
-#include "rank.h"
 #include "real/real_fabric.h"
 #include "setup/credit_cover.h"
 #include "setup/fabric_routes.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "rank.h"
+#include "simulated_run.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 
 #include "measure/measure_window.h"
 #include "process/program.h"
-#include "rank.h"
 #include "virtual/virtual_capture.h"
 #include "virtual/virtual_fabric.h"
 #include "wormhole/wormhole_fabric.h"

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "experiment/result/run_result.h"
 #include "experiment/result/run_result_jobs.h"
@@ -84,3 +85,24 @@ struct real_progress {
  * printed. */
 void real_progress_start(struct real_progress *progress);
 void real_progress_stop(struct real_progress *progress);
+
+/* weft-fabric as one of several ranks of a run (ranks.h). Only rank 0 prints. All functions take
+ * NULL, for a run of one process. */
+
+/* Returns the ranks if this process was started as one of them; otherwise NULL, with '*result' 0 or
+ * negative, and then fault set. 'argv' as in main(). */
+struct ranks *rank_open(
+	const struct options *options, char **argv, struct error *error, int *result);
+
+/* Returns -EINVAL in all ranks if their runs would differ. */
+int rank_compare(struct ranks *ranks, const struct options *options,
+	const struct run_config *config, const struct topology *topology, struct error *error);
+
+/* True if this process prints messages and writes results. */
+static inline bool rank_speaks(const struct ranks *ranks)
+{
+	return ranks == NULL || ranks->own == 0;
+}
+
+/* Returns the exit code of all ranks, which then leave; does not return if a rank is lost. */
+int rank_close(struct ranks *ranks, int code);

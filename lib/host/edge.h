@@ -4,7 +4,7 @@
 
 /* The edge of an emulated host towards Linux: Ethernet frames of a TAP interface on one side,
  * messages on the other. An IPv4 or IPv6 packet is a message, and so is a TCP segment of up to 64
- * KiB that the kernel did not split (edge_offload.h). The edge answers ARP for all hosts: host i
+ * KiB that the kernel did not split (edge.h). The edge answers ARP for all hosts: host i
  * has the MAC address frame_host_mac(i), and the IPv4 address in the list or base + 1 + i. A packet
  * to a group (broadcast or multicast, including neighbour discovery) goes to each member of the
  * network as a message of its own. Everything else is counted and dropped.
@@ -12,11 +12,11 @@
  * No file descriptor and no clock: the driver reads and writes the TAP. Input from a TAP is as
  * untrusted as input from a link (tests/fuzz/edge_fuzz.c). */
 
+#include <linux/virtio_net.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/weft_error.h"
-#include "edge_offload.h"
 #include "nic/nic.h"
 #include "wire/frame.h"
 
@@ -110,3 +110,17 @@ bool edge_deliver(
 	struct edge *edge, const struct nic_delivery *delivery, struct edge_packet *packet);
 
 uint64_t *edge_counters(struct edge *edge); /* [EDGE_COUNTER_COUNT]; the driver also adds to it */
+
+/* Offloads of a TAP: the kernel leaves checksums and the segmentation of long TCP segments to the
+ * edge, and describes them in a header before each Ethernet frame. The edge completes checksums,
+ * and passes long segments on as they are, with a header (wire/segment.h). Input from both sides is
+ * untrusted. */
+
+/* Carries out the offloads of an IP packet that has SEGMENT_BYTES of room before it. Returns the
+ * number of header bytes written there, or -EINVAL: the description does not fit the packet. */
+int edge_offload_send(const struct virtio_net_hdr *offload, uint8_t *packet, uint32_t bytes);
+
+/* Describes an IP packet for the kernel; 'header': the segment header of its message, or NULL.
+ * Returns false if it does not fit the packet. */
+bool edge_offload_receive(const uint8_t *header, const uint8_t *packet, uint32_t bytes,
+	struct virtio_net_hdr *offload);

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/weft_time.h"
+#include "link/link_end.h"
 #include "mapping/device_control.h"
+#include "port/port.h"
 
 /* Maximum number of commands per iteration, so that they do not delay the ports. */
 #define POLL_CONTROL_ORDERS 16
@@ -46,4 +48,20 @@ static inline struct rte_mbuf *poll_control_frame(
 	}
 	rte_pktmbuf_free(mbuf);
 	return NULL;
+}
+
+/* Link-down events caused by a command that cut the cable; they are not faults. */
+
+struct link_falls {
+	uint64_t noted;   /* link_end.downs when it last went down */
+	uint64_t ordered; /* how many of these by command */
+};
+
+/* The link just went down. */
+static inline void link_falls_note(
+	struct link_falls *falls, const struct link_end *link, const struct port *port)
+{
+	if (port_is_cut_by(port, PORT_CUT_ORDERED))
+		falls->ordered += link->downs - falls->noted;
+	falls->noted = link->downs;
 }

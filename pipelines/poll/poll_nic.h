@@ -20,9 +20,9 @@
 #include "goal/goal_replay.h"
 #include "host/measure_sink.h"
 #include "link/limit_times.h"
-#include "link_falls.h"
 #include "mapping/device_control.h"
 #include "nic/nic.h"
+#include "poll_control.h"
 #include "port/port.h"
 #include "port/tsc_clock.h"
 #include "port_auth.h"
@@ -57,7 +57,7 @@ struct poll_nic_tap {
 	bool held;       /* the interface has not taken 'action' yet */
 	uint16_t member; /* the next member to serve, if that is a packet to a group */
 	struct edge_action action;
-	uint8_t *frame; /* POLL_NIC_TAP_BYTES: the kernel's description (edge_offload.h), and the
+	uint8_t *frame; /* POLL_NIC_TAP_BYTES: the kernel's description (edge.h), and the
 			   frame */
 	uint64_t read_errors;
 	uint64_t frames; /* fabric frames for messages from the TAP */

@@ -11,7 +11,6 @@
 #include "capture/pcapng.h"
 #include "measure/capture_reason.h"
 #include "setup/device_config.h"
-#include "virtual_capture_log.h"
 #include "virtual_partitions.h"
 #include "virtual_private.h"
 #include "virtual_ranks.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "virtual_capture_log.h"
+#include "virtual_capture.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -14,8 +14,6 @@
 #include "virtual_dispatch.h"
 #include "virtual_faults.h"
 #include "virtual_links.h"
-#include "virtual_losses.h"
-#include "virtual_mapper.h"
 #include "virtual_partitions.h"
 #include "virtual_ranks.h"
 #include "virtual_reroute.h"

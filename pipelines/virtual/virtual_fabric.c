@@ -15,7 +15,6 @@
 #include "virtual_events.h"
 #include "virtual_faults.h"
 #include "virtual_links.h"
-#include "virtual_mapper.h"
 #include "virtual_measure.h"
 #include "virtual_oracle.h"
 #include "virtual_partitions.h"

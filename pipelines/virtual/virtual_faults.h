@@ -9,7 +9,7 @@
  * A lost frame is queued as a WAKE event of the port at which it would have arrived, with the
  * packet's item + VIRTUAL_LOST_ITEM. There it is counted, and its source is notified
  * (virtual_recovery_lose()). As on the real clock, its blocks stay taken until the link's ends
- * exchange totals again, with each credit refresh (virtual_losses.h).
+ * exchange totals again, with each credit refresh (virtual_faults.h).
  *
  * The sender's partition writes everything but 'lost', which the receiver's partition writes.
  * Channels change between rounds, in all processes. */
@@ -49,3 +49,13 @@ bool virtual_fault_hits(struct virtual_fabric *fabric, const struct virtual_tx *
 	const struct weft_packet *packet, weft_time *at);
 /* The channel sends a credit frame. Returns true if it is lost. */
 bool virtual_fault_hits_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel);
+
+/* Accounts for frames that links of a virtual fabric lose (virtual_faults.h). Between rounds the
+ * ends of links renew their totals, and losses are summed up. */
+
+/* Both ends of each link that loses frames renew their totals, unless its cable is cut. */
+void virtual_losses_refresh(struct virtual_fabric *fabric, weft_time now);
+
+/* Sum over all partitions of this process. */
+struct virtual_fault_count virtual_losses_sum(const struct virtual_fabric *fabric);
+void virtual_losses_result(const struct virtual_fabric *fabric, struct run_result *result);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "virtual_lookahead.h"
+#include "virtual_partitions.h"
 
 #include "experiment/run/run_events.h"
 #include "topo/topology.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "virtual_losses.h"
+#include "virtual_faults.h"
 
 #include "virtual_control.h"
 #include "virtual_dispatch.h"
-#include "virtual_faults.h"
 #include "virtual_links.h"
 #include "virtual_partitions.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "virtual_mapper.h"
+#include "virtual_reroute.h"
 
 #include <errno.h>
 #include <stdio.h>

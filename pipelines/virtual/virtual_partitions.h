@@ -9,7 +9,7 @@
  * The fabric itself is partition 0.
  *
  * Partitions run in rounds, on threads (virtual_threads.h). A round is as long as the lookahead
- * (virtual_lookahead.h): nothing sent in a round can reach another partition before its end, so
+ * (virtual_partitions.h): nothing sent in a round can reach another partition before its end, so
  * packets between partitions are exchanged between rounds (partition_message.h). All events at a
  * device depend only on what has reached it (docs/developer/architecture.md), so the result has the
  * same bytes for every number of partitions. */
@@ -21,15 +21,57 @@
 
 #include "partition_message.h"
 #include "virtual/parallel/ranks.h"
-#include "virtual_lookahead.h"
 #include "virtual_private.h"
+
+/* How long a round of a fabric on several threads may be (virtual_partitions.h,
+ * docs/how-to/use-many-cores.md): it ends before anything sent in it can reach another partition.
+ *
+ * A packet needs the delay of a cut link and the routing delay of the switch behind it. A credit
+ * frame needs the delay alone, so it limits the round. But a switch sends it when the tail of a
+ * packet has left, and that time is known when the packet starts to leave. So a partition lists
+ * these times, the ends, and reports the next one. */
+
+struct virtual_lookahead {
+	weft_time min_ps;    /* nothing reaches another partition sooner */
+	weft_time packet_ps; /* no packet crosses earlier; 'min_ps' if rounds may not be longer */
+	weft_time frame_ps;  /* the shortest transmission */
+};
+
+/* For a cut: 'of_device' has the partition of each device, and the channels know whether they
+ * cross. 'min_ps' becomes 0 if a link without delay is cut, or if hosts interact without delay. */
+void virtual_lookahead_open(struct virtual_lookahead *lookahead,
+	const struct virtual_fabric *fabric, const uint16_t *of_device);
+
+/* True if a round can be longer than 'min_ps'. Then partitions must list ends. */
+static inline bool virtual_lookahead_wants_ends(const struct virtual_lookahead *lookahead)
+{
+	return lookahead->packet_ps > lookahead->min_ps;
+}
+
+/* The end of a round that starts at 'start'. 'listed' is the next listed end of all partitions. If
+ * that is not after 'start', an end may occur at any time, and the round takes 'min_ps'. */
+weft_time virtual_lookahead_end(
+	const struct virtual_lookahead *lookahead, weft_time start, weft_time listed);
+
+/* Lists a transmission that ends at 'at': a credit frame for another partition may be due then. */
+static inline void virtual_ends_list(struct virtual_ends *ends, weft_time at)
+{
+	if (ends->count < VIRTUAL_ENDS_MAX)
+		ends->at[ends->count++] = at;
+	else if (at >= ends->unlisted_before)
+		ends->unlisted_before = at + 1;
+}
+
+/* Drops the ends before 'from' and returns the earliest of the rest; 'from' if an end that was
+ * dropped for lack of room may still lie ahead, WEFT_TIME_NEVER if there is none. */
+weft_time virtual_ends_next(struct virtual_ends *ends, weft_time from);
 
 #define VIRTUAL_WORKERS_MAX 256u
 
 /* A partition's report at the end of a round. */
 struct partition_summary {
 	weft_time next;  /* the earliest future event among all that it has and has sent */
-	weft_time end;   /* the next listed end of a transmission (virtual_lookahead.h) */
+	weft_time end;   /* the next listed end of a transmission (virtual_partitions.h) */
 	uint64_t out;    /* packets that it has or has sent */
 	uint64_t events; /* in this round; over several partitions, the highest number */
 	bool pause;      /* all stop after this round */

@@ -215,7 +215,7 @@ struct virtual_goal_state {
 };
 
 /* Future ends of transmissions after which a credit frame may go to another partition
- * (virtual_lookahead.h). They are few unless a credit frame is sent for each packet. */
+ * (virtual_partitions.h). They are few unless a credit frame is sent for each packet. */
 #define VIRTUAL_ENDS_MAX 64u
 
 struct virtual_ends {
@@ -303,7 +303,7 @@ struct virtual_fabric {
 	struct virtual_fault *faults;      /* one per channel; NULL: links lose nothing */
 	struct virtual_events *happenings; /* NULL: the run has no events */
 	struct virtual_reroute *reroute;   /* NULL: routes stay, or mappers change them */
-	struct virtual_mapper *mapper;     /* NULL: there is none (virtual_mapper.h) */
+	struct virtual_mapper *mapper;     /* NULL: there is none (virtual_reroute.h) */
 	/* Counts in this part; after the run, sums over all parts and processes. */
 	struct virtual_fault_count fault_count, fault_total;
 	const char *refused; /* why it has failed: it would need a single worker; else NULL */

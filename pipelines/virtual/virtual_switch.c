@@ -15,7 +15,7 @@
 #include "switch/forward.h"
 #include "switch/switch_congestion.h"
 #include "virtual_control.h"
-#include "virtual_lookahead.h"
+#include "virtual_partitions.h"
 #include "virtual_pause.h"
 #include "virtual_send.h"
 

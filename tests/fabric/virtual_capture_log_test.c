@@ -4,7 +4,7 @@
 /* Captured frames of the parts of a fabric: in the order of events, and whole in another process.
  */
 
-#include "virtual/virtual_capture_log.h"
+#include "virtual/virtual_capture.h"
 
 #include <errno.h>
 

@@ -3,7 +3,7 @@
 
 /* When a capture goes on in the next file. */
 
-#include "capture/capture_output.h"
+#include "capture/pcapng_merge.h"
 
 #include <errno.h>
 

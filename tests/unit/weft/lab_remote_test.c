@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lab/lab_lock.h"
 #include "lab/lab_query.h"
-#include "lab/lab_signals.h"
 #include "unit.h"
 
 #define LONG_TEXT 100000

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "capture/capture_filter.h"
-#include "capture_output.h"
 #include "pcapng_merge.h"
 
 #define COMMAND "lab capture"

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "console_commands.h"
+#include "lab/lab_lock.h"
 #include "lab/lab_query.h"
-#include "lab/lab_signals.h"
 #include "os/private_dir.h"
 
 #define LOOK_MS 100

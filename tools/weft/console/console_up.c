@@ -22,7 +22,6 @@
 #include "lab/lab_query.h"
 #include "lab/lab_ready.h"
 #include "lab/lab_remote.h"
-#include "lab/lab_signals.h"
 #include "lab/lab_snapshot.h"
 #include "lab/lab_up.h"
 #include "os/private_dir.h"

@@ -7,7 +7,9 @@
  * names the action. The kernel releases the lock when the command ends, for whatever reason; the
  * processes of the lab do not hold it. */
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/weft_error.h"
 
@@ -25,3 +27,15 @@ int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, stru
 void lab_lock_pass(const struct lab_lock *lock);
 /* Removes the file, and /run/weft after the last lab. Does nothing if the lock is not held. */
 void lab_lock_release(struct lab_lock *lock);
+
+/* Signals that end commands: all long waits check the flag. */
+
+/* SIGINT and SIGTERM set a flag instead of ending the program. */
+void lab_catch_signals(void);
+bool lab_interrupted(void);
+const atomic_bool *lab_stop_flag(void);
+/* The signal was handled: from now on, only another signal ends the cleanup. */
+void lab_forget_interrupt(void);
+/* Waits for a child that ends soon; signals do not interrupt the wait. Returns its status, as
+ * waitpid() does. */
+int lab_wait_child(pid_t pid);

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lab_lock.h"
 #include "lab_query.h"
-#include "lab_signals.h"
 
 #define STEP_BYTES 65536
 #define ANSWER_MAX (256u << 20)

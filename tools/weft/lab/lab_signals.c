@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "lab_signals.h"
+#include "lab_lock.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lab_lock.h"
 #include "lab_query.h"
-#include "lab_signals.h"
 #include "os/runtime_dir.h"
 
 #define STEP_MS 10

@@ -10,7 +10,6 @@
 #include "route/formats/route_binary.h"
 #include "route_subject.h"
 #include "topo/cmd_topo.h"
-#include "topo/opensm_files.h"
 
 #define NAME "route import"
 

@@ -10,6 +10,8 @@
 #include <stdio.h>
 
 #include "common/commands.h"
+#include "route/formats/route_file.h"
+#include "topo/formats/ib_counters.h"
 #include "topo/topology.h"
 
 int cmd_topo_gen(int argc, char **argv);
@@ -45,3 +47,19 @@ json_t *cmd_topo_cycle_json(const struct topology *topology, const struct route_
  * be NULL), its source. */
 int cmd_topo_write(
 	const char *command, const struct topology *topology, const char *input, const char *path);
+
+/* Files with the routes in force in an InfiniBand network, for 'weft route import' and 'weft twin'.
+ */
+
+struct opensm_files {
+	const char *routes, *subnet, *map, *records; /* NULL: not given */
+};
+
+/* Where the file after --subnet, --sl2vl or --path-records goes; NULL: another option. */
+const char **opensm_files_option(struct opensm_files *files, const char *option);
+
+/* Reads tables or, with 'map', routes in layers of VCs. Sorts the addresses of the listing, if
+ * there are any. 0, and the caller closes 'file', or a negative errno with 'error'. */
+int opensm_files_read(const struct opensm_files *files, const struct topology *topology,
+	struct ib_addresses *addresses, struct topology_import *import, struct route_file *file,
+	struct error *error);

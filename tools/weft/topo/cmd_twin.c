@@ -10,14 +10,12 @@
 #include <string.h>
 
 #include "cmd_topo.h"
-#include "opensm_files.h"
 #include "route/route_algorithm.h"
 #include "route/search/route_root.h"
 #include "route/verify/route_verify.h"
 #include "topo/topology.h"
 #include "topo/topology_levels.h"
 #include "twin.h"
-#include "twin_trial.h"
 
 /* Switches for which these take seconds. */
 #define SMART_MAX    32

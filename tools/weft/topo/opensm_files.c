@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "opensm_files.h"
+#include "cmd_topo.h"
 
 #include <stdlib.h>
 #include <string.h>

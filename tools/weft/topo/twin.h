@@ -5,10 +5,27 @@
 /* Shared by the files of 'weft twin' (cmd_twin.c, twin_cables.c, twin_output.c) only. */
 
 #include <jansson.h>
+#include <stdio.h>
 
-#include "opensm_files.h"
+#include "cmd_topo.h"
+#include "topo/formats/ib_counters.h"
 #include "topo/topology.h"
-#include "twin_counters.h"
+
+/* 'weft twin --counters': compares measured loads of links with predicted ones. */
+
+/* Loads that routes predict for uniform traffic. */
+struct twin_prediction {
+	const char *routes; /* their name */
+	double *load;       /* route_report.uniform.load; NULL: none */
+};
+
+/* Reads one file of counters, or the difference of two (path[1] NULL: one), and compares the data
+ * of links between switches with the prediction. Returns NULL with '*result' set after printing an
+ * error. */
+json_t *twin_counters_compare(const struct topology *topology, const struct ib_addresses *addresses,
+	const char *const path[2], const struct twin_prediction *prediction, int *result);
+/* The same as text. */
+void twin_counters_print(const json_t *measured, FILE *out);
 
 #define TWIN_ODDITIES_MAX 50
 #define TWIN_PORT_TEXT    (TOPOLOGY_NAME_MAX + 8)
@@ -45,3 +62,13 @@ int twin_examine_cables(struct twin *twin);
 void twin_print_text(const struct twin *twin, FILE *out);
 void twin_print_json(const struct twin *twin);
 int twin_write_page(const struct twin *twin);
+
+/* 'weft twin': trial runs of a tree with a hot spot, with D-mod-K alone and with ARN and AFI. They
+ * last as long as it takes ARN and AFI to isolate a hot spot (their paper's H10), 12 ms at 100
+ * Gbps, on the virtual clock. */
+
+/* The accepted share of the other hosts' uniform traffic in both runs. Returns NULL if no run is
+ * made: no tree, too few or too many hosts, or a failure, which is reported on standard error. */
+json_t *twin_trial_run(const struct topology *topology);
+/* The same as text. */
+void twin_trial_print(const json_t *trial, FILE *out);

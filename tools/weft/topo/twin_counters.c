@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "twin_counters.h"
+#include "twin.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,7 +10,6 @@
 #include "base/file_text.h"
 #include "common/commands.h"
 #include "topo/topology.h"
-#include "twin.h"
 
 #define INPUT_MAX   ((size_t)1 << 30)
 #define HOT_MAX     10

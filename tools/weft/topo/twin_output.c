@@ -10,7 +10,6 @@
 #include "common/output_file.h"
 #include "topo/topology_levels.h"
 #include "twin.h"
-#include "twin_trial.h"
 
 static void print_routes(const struct twin *twin, FILE *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "twin_trial.h"
+#include "twin.h"
 
 #include <limits.h>
 #include <stdlib.h>

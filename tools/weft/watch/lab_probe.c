@@ -8,9 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lab/lab_lock.h"
 #include "lab/lab_query.h"
 #include "lab/lab_remotes.h"
-#include "lab/lab_signals.h"
 #include "lab_collect.h"
 #include "wire/frame.h"
 
