@@ -97,6 +97,7 @@ static int init_device(struct control_plane *plane, struct control_device *devic
 	device->control = device_control_create(plane->config.frame_bytes, FRAMES_WAITING);
 	if (device->control == NULL)
 		return -ENOMEM;
+	device_control_watch(device->control, plane->config.ring, plane->config.ring_ctx);
 	return config->candidate ? init_mapper(plane, device, now) : 0;
 }
 
@@ -375,7 +376,8 @@ static bool is_busy(const struct control_plane *plane)
 
 		if (device->tables_due || device->agent.paused || device->agent.staged != NULL ||
 			!device_control_caught_up(device->control) ||
-			(device->mapper != NULL && device->mapper->changing))
+			(device->mapper != NULL &&
+				(device->mapper->changing || device->mapper->local_waits)))
 			return true;
 	}
 	return false;

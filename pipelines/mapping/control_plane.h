@@ -41,7 +41,9 @@ struct control_plane_config {
 	const struct topology *expect; /* to compare the found fabric with; NULL: none */
 	uint32_t hosts_max; /* destinations of tables, if hosts may be added to the topology's; else
 			       0 */
-	const char *announce; /* prefix of the reports of differences; NULL: no reports */
+	const char *announce;    /* prefix of the reports of differences; NULL: no reports */
+	void (*ring)(void *ctx); /* the loops' call when a poll has something to do; NULL: none */
+	void *ring_ctx;
 };
 
 struct control_plane;
@@ -73,8 +75,8 @@ void control_plane_absent(struct control_plane *plane, weft_time away_ps, weft_t
  * control_plane_poll(). */
 char *control_plane_message(struct control_plane *plane, bool *warning);
 
-/* True if a change is in progress, so that frequent polling pays off. Thread of
- * control_plane_poll(). */
+/* True if a change is in progress, which loops do not announce: frequent polling pays off. Thread
+ * of control_plane_poll(). */
 bool control_plane_is_busy(const struct control_plane *plane);
 /* True if a loop has not yet taken all commands and frames. For the control thread. */
 bool control_plane_waits(const struct control_plane *plane);

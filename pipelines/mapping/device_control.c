@@ -23,6 +23,8 @@ struct device_frame {
 struct device_control {
 	struct record_ring *up, *down;
 	uint32_t frame_bytes;
+	void (*ring)(void *ctx); /* NULL: none */
+	void *ring_ctx;
 	/* Written by the loop. */
 	_Alignas(64) atomic_uint_fast64_t iterations;
 	atomic_uint_fast64_t linked;
@@ -31,6 +33,7 @@ struct device_control {
 	atomic_bool refused;              /* the last tables */
 	atomic_uint_fast64_t refusals;
 	atomic_uint_fast64_t dropped_up;
+	unsigned news; /* bit i: a frame arrived i iterations ago */
 	/* Written by the control thread. */
 	_Alignas(64) uint64_t orders;
 	atomic_uint_fast64_t dropped_down;
@@ -103,6 +106,12 @@ struct device_control *device_control_create(uint32_t frame_bytes, unsigned fram
 	return NULL;
 }
 
+void device_control_watch(struct device_control *control, void (*ring)(void *ctx), void *ctx)
+{
+	control->ring = ring;
+	control->ring_ctx = ctx;
+}
+
 static void free_tables(const struct device_order *order)
 {
 	switch_tables_destroy(order->of_switch);
@@ -147,16 +156,24 @@ bool device_control_up(
 	record->port = port;
 	memcpy(record->frame, frame, bytes);
 	record_ring_flush(control->up);
+	control->news |= 1;
 	return true;
 }
 
 void device_control_update(struct device_control *control, uint64_t linked, bool idle)
 {
 	uint64_t iterations = atomic_load_explicit(&control->iterations, memory_order_relaxed);
+	bool changed = linked != device_control_linked(control);
 
 	atomic_store_explicit(&control->linked, linked, memory_order_relaxed);
 	atomic_store_explicit(&control->idle, idle, memory_order_relaxed);
 	atomic_store_explicit(&control->iterations, iterations + 1, memory_order_release);
+	control->news <<= 1;
+	if (__builtin_expect(changed || control->news >> ITERATIONS_BEHIND != 0, 0)) {
+		control->news &= (1u << ITERATIONS_BEHIND) - 1;
+		if (control->ring != NULL)
+			control->ring(control->ring_ctx);
+	}
 }
 
 struct device_order *device_control_next(struct device_control *control)

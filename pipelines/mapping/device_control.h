@@ -71,6 +71,9 @@ struct device_control *device_control_create(uint32_t frame_bytes, unsigned fram
 /* Call only when neither thread uses the channel any more. Frees the tables of all commands; the
  * device owns those in use. NULL is allowed. */
 void device_control_destroy(struct device_control *control);
+/* Before the loop runs: calls ring(ctx) in the loop when a frame can be taken or
+ * device_control_linked() has changed. */
+void device_control_watch(struct device_control *control, void (*ring)(void *ctx), void *ctx);
 
 /* ---- For the poll loop. */
 

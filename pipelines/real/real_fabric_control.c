@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <rte_lcore.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,16 +17,15 @@
 #include "real_fabric_idle.h"
 #include "setup/mapper_setup.h"
 
-/* Maximum sleep of the control thread, in real time: while something is in flight, otherwise, and
- * while the loops sleep. The thread polls for frames only when it is awake. */
-#define SLEEP_BUSY_PS (100 * PS_PER_US)
-#define SLEEP_IDLE_PS PS_PER_MS
-#define SLEEP_REST_PS (5 * PS_PER_MS)
-/* After a frame more are likely. */
-#define BUSY_FOR_PS (5 * PS_PER_MS)
-/* The maximum by which the control plane's time advances in one step. A thread that computed
- * routes, or had no CPU, received nothing meanwhile: that does not mean that the others were
- * silent, and the mappers of this process must not take over from each other. */
+/* Maximum sleep of the control thread, in real time: while a change is in progress or commands wait
+ * for the loops, while a reader of the output is slow, and otherwise, when frames for it ring. */
+#define SLEEP_BUSY_PS   (100 * PS_PER_US)
+#define SLEEP_OUTPUT_PS PS_PER_MS
+#define SLEEP_PS        (50 * PS_PER_MS)
+/* The maximum by which the control plane's time advances in one step, besides the sleep that was
+ * intended. A thread that computed routes, or had no CPU, received nothing meanwhile: that does not
+ * mean that the others were silent, and the mappers of this process must not take over from each
+ * other. */
 #define STEP_MAX_PS (10 * PS_PER_MS)
 
 struct real_control {
@@ -36,6 +37,8 @@ struct real_control {
 	struct topology *expect; /* NULL: the fabric's own */
 	struct text_output output;
 	pthread_t thread;
+	int bell; /* an eventfd that ends the thread's sleep */
+	atomic_bool rung;
 	bool running;
 	atomic_bool halt;
 };
@@ -108,6 +111,16 @@ static uint64_t counter_now(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* The thread has work. Once it is told, frames cost no system calls until it has looked. */
+static void ring(void *ctx)
+{
+	struct real_control *control = ctx;
+
+	if (!atomic_load_explicit(&control->rung, memory_order_relaxed) &&
+		!atomic_exchange(&control->rung, true))
+		eventfd_write(control->bell, 1);
+}
+
 static int create_plane(struct real_control *control, struct error *error)
 {
 	const struct real_fabric_options *options = &control->fabric->options;
@@ -128,6 +141,8 @@ static int create_plane(struct real_control *control, struct error *error)
 		.hosts_max = options->hosts_max,
 		.expect = control->expect != NULL ? control->expect : options->topology,
 		.announce = control->expect != NULL ? "mapper" : NULL,
+		.ring = ring,
+		.ring_ctx = control,
 	};
 	int result = mapper_setup(run, options->topology, &config.mapper, error);
 
@@ -149,6 +164,9 @@ int real_control_create(struct real_fabric *fabric, struct error *error)
 	if (control == NULL)
 		return error_set(error, ENOMEM, "no memory for a control plane");
 	control->fabric = fabric;
+	control->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (control->bell < 0)
+		return error_set(error, errno, "no descriptor for a control plane");
 	result = list_devices(control, error);
 	if (result == 0)
 		result = open_files(
@@ -166,6 +184,8 @@ void real_control_destroy(struct real_fabric *fabric)
 	text_output_end(&control->output);
 	topology_destroy(control->expect);
 	fabric_key_wipe(&control->key);
+	if (control->bell >= 0)
+		close(control->bell);
 	free(control->device);
 	free(control);
 	fabric->control = NULL;
@@ -212,74 +232,84 @@ void real_control_why(const struct real_fabric *fabric, struct error *error)
 
 void real_control_renew(struct real_fabric *fabric)
 {
-	if (fabric->control != NULL)
-		control_plane_renew(fabric->control->plane, fabric->options.topology);
+	if (fabric->control == NULL)
+		return;
+	control_plane_renew(fabric->control->plane, fabric->options.topology);
+	ring(fabric->control);
 }
 
 bool real_control_ask(struct real_fabric *fabric, const char *request)
 {
-	return fabric->control != NULL && control_plane_ask(fabric->control->plane, request);
+	if (fabric->control == NULL || !control_plane_ask(fabric->control->plane, request))
+		return false;
+	ring(fabric->control);
+	return true;
 }
 
 /* --- the thread --- */
 
-/* In real time. */
-static void sleep_for(weft_time time)
+/* In real time; ring() ends it. */
+static void sleep_for(struct real_control *control, weft_time time)
 {
+	struct pollfd bell = {.fd = control->bell, .events = POLLIN};
 	const struct timespec span = {.tv_sec = (time_t)(time / PS_PER_S),
 		.tv_nsec = (long)(time % PS_PER_S / PS_PER_NS)};
+	eventfd_t value;
 
-	nanosleep(&span, NULL);
+	if (ppoll(&bell, 1, &span, NULL) > 0)
+		eventfd_read(control->bell, &value);
 }
 
 /* Neither the loops nor this thread, on which all agents here depend, may wait for a slow reader of
- * the output. */
-static void print_messages(struct real_control *control)
+ * the output. Returns false if it has to be called again. */
+static bool print_messages(struct real_control *control)
 {
 	bool warning;
 	char *text;
 
-	while (text_output_write(&control->output) &&
-		(text = control_plane_message(control->plane, &warning)) != NULL)
+	while (text_output_write(&control->output)) {
+		if ((text = control_plane_message(control->plane, &warning)) == NULL)
+			return true;
 		text_output_begin(&control->output, warning ? STDERR_FILENO : STDOUT_FILENO, text);
+	}
+	return false;
 }
 
-/* The loops sleep: commands and frames wake them. In a whole lab, frames for an agent arrive only
- * after that. */
-static weft_time sleep_beside(struct real_control *control, weft_time longest)
+/* How long it may sleep until ring(). */
+static weft_time longest_sleep(struct real_control *control)
 {
-	if (control_plane_waits(control->plane))
+	bool printed = print_messages(control);
+
+	if (control_plane_waits(control->plane)) {
 		real_idle_wake(control->fabric);
-	if (!control->fabric->whole)
-		return longest;
-	return control_plane_is_busy(control->plane) ? SLEEP_BUSY_PS : SLEEP_REST_PS;
+		return SLEEP_BUSY_PS;
+	}
+	if (control_plane_is_busy(control->plane))
+		return SLEEP_BUSY_PS;
+	return printed ? SLEEP_PS : SLEEP_OUTPUT_PS;
 }
 
 static void *run_plane(void *ctx)
 {
 	struct real_control *control = ctx;
 	const struct clock *clock = &control->fabric->clock;
-	weft_time now = 0, before = clock_now(clock), left = before, busy_until = 0;
+	weft_time now = 0, before = clock_now(clock), left = before, asleep = 0;
 
 	while (!atomic_load_explicit(&control->halt, memory_order_relaxed)) {
-		weft_time wall = clock_now(clock), due, longest;
+		weft_time wall, due;
 
-		now += wall - before < STEP_MAX_PS ? wall - before : STEP_MAX_PS;
+		/* The work of earlier rings is visible to this poll. */
+		atomic_exchange(&control->rung, false);
+		wall = clock_now(clock);
+		now += RTE_MIN(wall - before, asleep + STEP_MAX_PS);
 		before = wall;
 		/* The plane's own work, such as computing routes, is not a stall. */
 		control_plane_absent(control->plane, wall - left, now);
 		due = control_plane_poll(control->plane, now, wall);
 		left = clock_now(clock);
-		print_messages(control);
-		if (control_plane_is_busy(control->plane))
-			busy_until = wall + BUSY_FOR_PS;
-		longest = wall < busy_until ? SLEEP_BUSY_PS : SLEEP_IDLE_PS;
-		if (real_idle_is_allowed(control->fabric))
-			longest = sleep_beside(control, longest);
-		if (due > now)
-			sleep_for(due - now < clock_share(clock, longest)
-					  ? clock_span(clock, due - now)
-					  : longest);
+		asleep = RTE_MIN(due - now, clock_share(clock, longest_sleep(control)));
+		if (asleep > 0)
+			sleep_for(control, clock_span(clock, asleep));
 		else
 			sched_yield();
 	}
@@ -306,5 +336,6 @@ void real_control_stop(struct real_fabric *fabric)
 	if (control == NULL || !control->running)
 		return;
 	atomic_store(&control->halt, true);
+	ring(control);
 	pthread_join(control->thread, NULL);
 }

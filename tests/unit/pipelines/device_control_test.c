@@ -106,6 +106,43 @@ TEST(the_links_are_those_of_the_last_iteration)
 	assert_int_equal(device_control_linked(*state), 4);
 }
 
+static void count_ring(void *ctx)
+{
+	++*(unsigned *)ctx;
+}
+
+TEST(each_frame_rings_when_it_can_be_taken)
+{
+	unsigned rings = 0;
+
+	device_control_watch(*state, count_ring, &rings);
+	assert_true(up(*state, 1));
+	turns(*state, 1, false);
+	assert_true(up(*state, 2));
+	assert_int_equal(rings, 0);
+	turns(*state, 1, false);
+	assert_int_equal(rings, 1);
+	assert_true(take(*state, 1));
+	assert_false(take(*state, 2));
+	turns(*state, 1, false);
+	assert_int_equal(rings, 2);
+	assert_true(take(*state, 2));
+	turns(*state, 10, false);
+	assert_int_equal(rings, 2);
+}
+
+TEST(a_link_that_goes_up_or_down_rings)
+{
+	unsigned rings = 0;
+
+	device_control_watch(*state, count_ring, &rings);
+	device_control_update(*state, 5, false);
+	device_control_update(*state, 5, false);
+	assert_int_equal(rings, 1);
+	device_control_update(*state, 4, false);
+	assert_int_equal(rings, 2);
+}
+
 static void do_next(struct device_control *control, enum device_order_kind kind)
 {
 	const struct device_order *order = device_control_next(control);
