@@ -78,6 +78,7 @@ struct audit_rules {
 	bool afi;
 	uint8_t sl_to_vc[16];
 	const struct vc_rule *vc_rule;
+	uint64_t seed; /* with which switches draw hosts for detours (vc_ladder.h) */
 	const struct queuing *queuing;
 	bool voq;
 	bool adaptive;      /* switches choose among alternatives */

@@ -51,6 +51,19 @@ static void decide_by_route(
 	}
 }
 
+/* The table's port to the host that is drawn for a packet. */
+static uint64_t drawn_port(
+	const struct audit *audit, const struct frame_header *header, uint32_t at)
+{
+	const struct route_table *table = audit->rules.table;
+	struct rng rng = vc_ladder_rng(audit->rules.seed, ntohs(header->source_be),
+		ntohs(header->destination_be), ntohl(header->message_be),
+		ntohl(header->sequence_be));
+	uint8_t port = route_table_row(table, at)[rng_below(&rng, table->hosts)];
+
+	return port < TOPOLOGY_PORTS_MAX ? BIT64(port) : 0;
+}
+
 /* True if a switch may send a packet on a detour, given the rung on which it arrived. */
 static bool decide_by_ladder(const struct audit *audit, const struct audit_frame *frame,
 	uint32_t at, struct decision *decision, uint64_t primary, uint64_t others)
@@ -62,9 +75,9 @@ static bool decide_by_ladder(const struct audit *audit, const struct audit_frame
 	if (ladder == NULL)
 		return false;
 	if (frame->class == AUDIT_DATA) {
-		/* The audit does not know the seed with which the switches draw a host. */
+		/* By the same port a packet may go on or enter the second half. */
 		if (ladder->halves)
-			others = UINT64_MAX;
+			others = primary | drawn_port(audit, &frame->header, at);
 		move = vc_ladder_move(rule, ladder, at, audit->port[frame->way].at.port,
 			frame->header.vc, &others);
 		others = vc_ladder_ports(rule, at, move, others);

@@ -38,6 +38,7 @@
  *
  * Pure functions; any thread. */
 
+#include "base/rng.h"
 #include "vc_rule.h"
 
 /* The condition for taking a detour instead of the table's port. */
@@ -87,6 +88,17 @@ static inline uint8_t vc_ladder_classes(const struct vc_ladder *ladder)
  * tables, the packet is discarded. Hops to hosts need no rung. */
 bool vc_ladder_allows(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
 	unsigned input, uint8_t from, unsigned output, enum vc_turn turn);
+
+/* The random numbers of a packet, from its header: equal at each switch on its path. */
+static inline struct rng vc_ladder_rng(
+	uint64_t seed, uint16_t source, uint16_t destination, uint32_t message, uint32_t sequence)
+{
+	struct rng rng;
+
+	rng_init(&rng, seed, (uint64_t)source << 16 | destination,
+		(uint64_t)message << 32 | sequence);
+	return rng;
+}
 
 /* vc_rule_next() for a ladder; VC_NEXT_STEP: on a detour. If there are fewer classes than rungs,
  * the packet stays in the last class, which the verifier reports as a cycle. */

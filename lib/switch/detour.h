@@ -40,7 +40,7 @@
 #include <stdint.h>
 
 #include "base/port_set.h"
-#include "queuing/vc_rule.h"
+#include "queuing/vc_ladder.h"
 #include "route/route_lengths.h"
 #include "wire/packet.h"
 
@@ -76,11 +76,8 @@ struct detour {
 
 static inline struct rng detour_rng(uint64_t seed, const struct weft_packet *packet)
 {
-	struct rng rng;
-
-	rng_init(&rng, seed, (uint64_t)packet->source << 16 | packet->destination,
-		(uint64_t)packet->message << 32 | packet->sequence);
-	return rng;
+	return vc_ladder_rng(
+		seed, packet->source, packet->destination, packet->message, packet->sequence);
 }
 
 /* Draws one of 'ports', which is not empty; the draw is the same at each switch on the packet's

@@ -57,6 +57,7 @@ int audit_run_open(struct audit_run *audit, const struct topology *topology,
 	rules->table = audit->routes.table;
 	rules->queuing = audit->routes.queuing;
 	rules->vc_rule = fabric_routes_vc_rule(&audit->routes);
+	rules->seed = run->seed;
 	fabric_routes_map_sl(&audit->routes, rules->sl_to_vc);
 	rules->vcs_known = !mapped || run->sw.vcs == 1 || rules->queuing != NULL;
 	rules->vcs = (uint8_t)run_config_vcs(run);

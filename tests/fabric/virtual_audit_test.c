@@ -512,8 +512,12 @@ static bool plant_output(struct plant *plant)
 
 	if (!is_data_out(record))
 		return false;
-	allowed = BIT64(route_table_row(table, record->port.device)[destination]) |
-		  route_table_alternatives(table, record->port.device)[destination];
+	allowed = BIT64(route_table_row(table, record->port.device)[destination]);
+	if (table->alternatives != NULL)
+		allowed |= route_table_alternatives(table, record->port.device)[destination];
+	else if (record->header->vc >= plant->shot->run.rules.rules.vcs / 2)
+		return false; /* not in the first half of a detour */
+	allowed |= BIT64(record->port.port);
 	for (uint8_t port = 0; port < TOPOLOGY_PORTS_MAX; port++)
 		if ((allowed >> port & 1) == 0 && move_output(plant, port))
 			return true;
@@ -908,6 +912,15 @@ UNIT_TEST(a_table_of_the_former_epoch_is_named)
 UNIT_TEST(a_port_that_is_not_in_the_set_is_named)
 {
 	plant_all(&by_choice, plant_output, AUDIT_OUTPUT);
+}
+
+UNIT_TEST(a_detour_that_does_not_lead_to_the_drawn_host_is_found)
+{
+	struct shot shot = shoot(VIRTUAL_LAB_SET(
+		SMALL, HOT, "topology=torus:dims=4x3", "routing.algorithm=ugal", "switch.vcs=4"));
+
+	plant_all(&shot, plant_output, AUDIT_OUTPUT);
+	shot_close(&shot);
 }
 
 UNIT_MAIN(set_up, tear_down)

@@ -323,16 +323,27 @@ class Fabric(unittest.TestCase):
             self.assertLessEqual(abs(lost[0] - lost[1]), 5 + max(lost) / 4)
             self.assertLessEqual(abs(recover_ms[0] - recover_ms[1]), 10)
 
-    def test_ugal_on_72_hosts_delivers_all_past_a_cut_cable_and_its_captures_say_so(self):
-        file, path = self.write("dragonfly.yaml", DRAGONFLY), self.dir / "dragonfly.pcapng"
-        done = self.weft("run", file, "--dilation", "20", "--json", "-", "--pcap", f"all={path}")
+    def detours(self, *sets):
+        """All is delivered past a cut cable, and the captures keep the rules."""
+        file, path = self.write("detours.yaml", DRAGONFLY), self.dir / "detours.pcapng"
+        words = [word for key in sets for word in ("--set", key)]
+        done = self.weft("run", file, "--dilation", "20", "--json", "-", "--pcap", f"all={path}", *words)
         self.assertEqual(done.returncode, 0, done.stderr)
         result = json.loads(done.stdout)
         self.assertEqual([result["checks"][key] for key in ("lost", "duplicated", "out_of_order")], [0, 0, 0])
         self.assertEqual(result["packets"]["delivered"], result["packets"]["generated"])
         self.assertGreater(min(result["packets"]["delivered"] - 1000, result["events"][0]["frames_lost"]), 0)
-        done = self.weft("audit", path, "--run", file, "--json")
+        done = self.weft("audit", path, "--run", file, "--json", *words)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
+    def test_ugal_on_72_hosts_delivers_all_past_a_cut_cable_and_its_captures_say_so(self):
+        self.detours()
+
+    def test_ugal_in_a_torus_and_dal_in_a_hyperx_deliver_all_past_a_cut_cable(self):
+        for algorithm, topology in (("ugal", "torus:dims=4x4"), ("dal", "hyperx:shape=4x4,hosts=1")):
+            with self.subTest(algorithm):
+                self.detours(f"routing.algorithm={algorithm}", f"topology={topology}", "switch.vcs=4",
+                             "events.0.link=s0:0", "traffic.0.load=15%")
 
     def test_every_pattern_and_process_of_arrivals_delivers(self):
         for entry in ("pattern: local, switches: 2", "pattern: bit-reversal", "pattern: shuffle",
