@@ -476,6 +476,7 @@ links: {links}
 groups: {{{', '.join(f"{name}: [{', '.join(devices)}]" for name, devices in groups.items())}}}
 seed: 1
 dilation: 20
+hello: 20ms
 routing: {{algorithm: ud}}
 nic: {{give-up: 60s}}
 mapper: {{routes: mapper, mode: always, hosts: [h1], {MAPPER}}}
