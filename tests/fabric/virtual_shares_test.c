@@ -95,6 +95,40 @@ UNIT_TEST(classes_share_by_weight)
 	assert_in_range(share[0], 240, 260);
 }
 
+/* One host at each of eight switches in a row sends to the end. BookSim 2 has the same shares with
+ * priority=none and with age (mesh, k = 8, n = 1, hotspot({7}), a rate of 0.3): 0.250, 0.125,
+ * 0.0626, 0.0312, 0.0158, 0.0078, 0.0038 and 0.0040 of 0.5, and 0.057 to 0.066. */
+static void shares_in_a_row(const char *arbitration, unsigned share[8])
+{
+	OWNED(run_result) result = {0};
+	char text[2048];
+	size_t used =
+		(size_t)snprintf(text, sizeof(text), "%.*s", (int)(strstr(lot, "  - ") - lot), lot);
+
+	for (unsigned i = 0; i < 8; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+			"  - {pattern: hotspot, from: [h%u], to: [h15], load: 60%%, message: 1KiB}\n",
+			2 * i);
+	result = virtual_lab_result(
+		text, VIRTUAL_LAB_SET("topology=mesh:dims=8,hosts=2", "measure.duration=20ms",
+			      "measure.warmup=5ms", "measure.sample=5ms", arbitration));
+	for (unsigned i = 0; i < 8; i++)
+		share[i] = (unsigned)(100000 * result.entry[i].accepted + 0.5);
+}
+
+UNIT_TEST(a_parking_lot_of_eight_switches_has_the_shares_of_booksim)
+{
+	unsigned share[8];
+
+	shares_in_a_row("switch.arbitration=round-robin", share);
+	for (unsigned i = 0; i < 8; i++)
+		assert_in_range(share[i], 95 * 1000 >> (i == 0 ? 7 : 8 - i),
+			105 * 1000 >> (i == 0 ? 7 : 8 - i));
+	shares_in_a_row("switch.arbitration=age", share);
+	for (unsigned i = 0; i < 8; i++)
+		assert_in_range(share[i], 90 * 1000 >> 3, 110 * 1000 >> 3);
+}
+
 /* The chain of merges through all groups of a Dragonfly with 72 hosts (bmin-itb). */
 UNIT_TEST(age_and_weights_keep_a_chain_of_18_merges_alive)
 {
