@@ -94,6 +94,12 @@ const struct mapper_generation *mapper_current(const struct mapper *mapper)
 	return NULL;
 }
 
+bool mapper_is_settled(const struct mapper *mapper)
+{
+	return mapper->state == MAPPER_LEADING && mapper_current(mapper) != NULL &&
+	       discovery_done(&mapper->discovery) && !mapper->stale;
+}
+
 uint32_t mapper_host_epoch(const struct mapper *mapper, uint32_t host)
 {
 	const struct mapper_generation *current = mapper_current(mapper);

@@ -171,6 +171,9 @@ static inline bool mapper_leads(const struct mapper *mapper)
 	return mapper->state >= MAPPER_MAPPING;
 }
 
+/* It leads, and all its devices use its latest tables. */
+bool mapper_is_settled(const struct mapper *mapper);
+
 /* The mapper's own latest tables, NULL before the first ones. Valid until the next poll. */
 const struct mapper_generation *mapper_current(const struct mapper *mapper);
 

@@ -109,6 +109,13 @@ const char *route_set_fault(const struct route_set *set)
 	return set->demand != NULL ? route_demand_fault(set->demand) : "";
 }
 
+bool route_set_owns(const struct route_set *set, uint32_t destination, const uint8_t *route)
+{
+	const struct column *column = &set->column[destination];
+
+	return route >= column->bytes && route < column->bytes + column->used;
+}
+
 static int column_reserve(struct column *column, uint32_t hosts, uint32_t more)
 {
 	uint32_t room = column->room;

@@ -99,6 +99,9 @@ unsigned route_set_count(const struct route_set *set, uint32_t source, uint32_t 
 const uint8_t *route_set_get(const struct route_set *set, uint32_t source, uint32_t destination,
 	unsigned i, unsigned *length);
 
+/* True if 'route' is a pointer to one of the set's routes to the destination. */
+bool route_set_owns(const struct route_set *set, uint32_t destination, const uint8_t *route);
+
 /* For every source host, adds to sum[source] the lengths of its first routes to all other hosts.
  * Computes no routes. */
 void route_set_add_lengths(const struct route_set *set, uint64_t *sum);

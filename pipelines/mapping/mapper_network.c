@@ -5,26 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arrays.h"
+#include "mapper_flight.h"
 #include "wire/frame_check.h"
 
 #define HOST_IDENTITY   ((uint64_t)1 << 32)
 #define IMAGE_BYTES_MAX (1u << 24)
 
-/* A frame on a cable, or in the hands of an agent that will send it. */
-struct mapper_flight {
-	weft_time at;
-	uint64_t number;           /* decides between equal times */
-	struct topology_port port; /* where it arrives, or, 'leaving', where it leaves */
-	bool leaving;
-	uint32_t bytes;
-	uint8_t *data; /* NULL: lost */
-};
+enum mapper_led { NOT_LED, LED, LED_AND_SETTLED };
 
 struct mapper_station {
 	struct mapper_agent agent;
-	struct mapper *mapper; /* NULL: none */
-	weft_time busy;        /* the mapper, until then */
+	struct mapper *mapper;  /* NULL: none */
+	weft_time busy;         /* the mapper, until then */
+	uint32_t epoch, number; /* the mapper's last routes that all its devices use */
+	enum mapper_led led;    /* the device, by mapper_network_look() */
 	char name[TOPOLOGY_NAME_MAX];
 };
 
@@ -42,77 +36,69 @@ static struct topology_port port_of(const struct mapper_network *network, uint32
 				: (struct topology_port){DEVICE_HOST, index - switches, 0};
 }
 
+static void set_due(struct mapper_network *network, uint32_t index, weft_time at)
+{
+	weft_time *due = network->due;
+	uint32_t i = network->leaves + index;
+
+	due[i] = at;
+	for (i /= 2; i > 0; i /= 2)
+		due[i] = due[2 * i] < due[2 * i + 1] ? due[2 * i] : due[2 * i + 1];
+}
+
+static void note_routes(struct mapper_network *network, struct mapper_station *station)
+{
+	const struct mapper *mapper = station->mapper;
+
+	if (!mapper_is_settled(mapper) ||
+		(mapper->epoch == station->epoch && mapper->generation_number == station->number))
+		return;
+	station->epoch = mapper->epoch;
+	station->number = mapper->generation_number;
+	network->changed = true;
+}
+
+/* After each change of the station. */
 static void find_due(struct mapper_network *network, uint32_t index)
 {
-	const struct mapper_station *station = &network->station[index];
+	struct mapper_station *station = &network->station[index];
 	weft_time due = WEFT_TIME_NEVER, agent = mapper_agent_due(&station->agent);
 
-	if (station->mapper != NULL)
+	if (station->mapper != NULL) {
+		note_routes(network, station);
 		due = mapper_due(station->mapper, network->now);
+	}
 	due = due < station->busy ? station->busy : due;
-	network->due[index] = agent < due ? agent : due;
+	set_due(network, index, agent < due ? agent : due);
 }
 
 /* --- frames --- */
 
-static bool is_before(const struct mapper_flight *a, const struct mapper_flight *b)
+/* The network owns the bytes of frames. NULL: no memory, as if the frame were lost. */
+static uint8_t *copy_of(struct mapper_network *network, const struct mapper_frame *frame)
 {
-	return a->at != b->at ? a->at < b->at : a->number < b->number;
+	uint8_t *data = malloc(frame->bytes);
+
+	if (data != NULL)
+		memcpy(data, frame->data, frame->bytes);
+	network->failed = network->failed || data == NULL;
+	return data;
 }
 
-static void push(struct mapper_network *network, weft_time when, struct topology_port port,
-	bool leaving, const uint8_t *data, unsigned bytes)
+static void transmit(
+	struct mapper_network *network, struct topology_port from, uint8_t *data, unsigned bytes)
 {
-	struct mapper_flight flight = {.at = when,
-		.number = network->frames + network->hops,
-		.port = port,
-		.leaving = leaving,
-		.bytes = bytes,
-		.data = malloc(bytes)};
-	uint32_t at = network->flights;
-
-	if (flight.data == NULL ||
-		!array_reserve(&network->flight, &network->room, at + 1u, sizeof(flight))) {
-		free(flight.data);
-		network->failed = true;
-		return;
-	}
-	memcpy(flight.data, data, bytes);
-	for (; at > 0 && is_before(&flight, &network->flight[(at - 1) / 2]); at = (at - 1) / 2)
-		network->flight[at] = network->flight[(at - 1) / 2];
-	network->flight[at] = flight;
-	network->flights++;
-}
-
-static struct mapper_flight pop(struct mapper_network *network)
-{
-	struct mapper_flight *heap = network->flight, first = heap[0];
-	const struct mapper_flight last = heap[--network->flights];
-	uint32_t at = 0;
-
-	for (uint32_t next = 1; next < network->flights; next = 2 * at + 1) {
-		next += next + 1 < network->flights && is_before(&heap[next + 1], &heap[next]);
-		if (is_before(&last, &heap[next]))
-			break;
-		heap[at] = heap[next];
-		at = next;
-	}
-	heap[at] = last;
-	return first;
-}
-
-static void transmit(struct mapper_network *network, struct topology_port from, const uint8_t *data,
-	unsigned bytes)
-{
+	weft_time at = WEFT_TIME_NEVER;
 	struct topology_port to;
-	weft_time at;
 
-	if (!topology_peer(network->config.topology, from, &to))
-		return;
-	network->hops++;
-	at = network->config.send(network->config.ctx, from, bytes, network->now);
+	if (topology_peer(network->config.topology, from, &to)) {
+		network->hops++;
+		at = network->config.send(network->config.ctx, from, bytes, network->now);
+	}
 	if (at != WEFT_TIME_NEVER)
-		push(network, at, to, false, data, bytes);
+		mapper_flight_push(network, at, to, false, data, bytes);
+	else
+		free(data);
 }
 
 static void obey(struct mapper_network *network, struct topology_port at, unsigned orders)
@@ -142,10 +128,11 @@ static void to_agent(struct mapper_network *network, struct topology_port at, co
 	}
 	network->frames++;
 	at.port = answer->port;
-	push(network, network->now + config->agent_ps, at, true, answer->data, answer->bytes);
+	mapper_flight_push(network, network->now + config->agent_ps, at, true,
+		copy_of(network, answer), answer->bytes);
 }
 
-static void arrive(struct mapper_network *network, const struct mapper_flight *flight)
+static void arrive(struct mapper_network *network, struct mapper_flight *flight)
 {
 	struct frame_header *header = frame_header(flight->data);
 	struct topology_port at = flight->port;
@@ -162,6 +149,7 @@ static void arrive(struct mapper_network *network, const struct mapper_flight *f
 					      (uint8_t)(header->cursor + 1), header->flags));
 		at.port = element & ROUTE_PORT_MASK;
 		transmit(network, at, flight->data, flight->bytes);
+		flight->data = NULL;
 		return;
 	}
 	if (element != ROUTE_TYPE_AGENT || header->cursor + 1 != header->route_length)
@@ -206,7 +194,7 @@ static void poll_mapper(
 		return;
 	}
 	network->frames++;
-	transmit(network, at, question.data, question.bytes);
+	transmit(network, at, copy_of(network, &question), question.bytes);
 }
 
 static void turn(struct mapper_network *network, uint32_t index)
@@ -218,39 +206,42 @@ static void turn(struct mapper_network *network, uint32_t index)
 	if (mapper_agent_poll(&station->agent, network->now, &network->frame)) {
 		network->frames++;
 		at.port = network->frame.port;
-		transmit(network, at, network->frame.data, network->frame.bytes);
+		transmit(network, at, copy_of(network, &network->frame), network->frame.bytes);
 	}
 	if (station->mapper != NULL)
 		poll_mapper(network, station, at);
 	find_due(network, index);
-	if (network->due[index] <= network->now) /* only its state has changed */
-		network->due[index] = network->now + network->config.mapper_ps;
+	if (network->due[network->leaves + index] <= network->now) /* only its state has changed */
+		set_due(network, index, network->now + network->config.mapper_ps);
 }
 
 weft_time mapper_network_due(const struct mapper_network *network)
 {
-	weft_time due = network->flights > 0 ? network->flight[0].at : WEFT_TIME_NEVER;
+	weft_time due = mapper_flight_due(network);
 
-	for (uint32_t i = 0; i < network->stations; i++)
-		due = network->due[i] < due ? network->due[i] : due;
-	return due;
+	return due < network->due[1] ? due : network->due[1];
 }
 
 void mapper_network_poll(struct mapper_network *network, weft_time now)
 {
 	network->now = now;
-	while (network->flights > 0 && network->flight[0].at <= now) {
-		struct mapper_flight flight = pop(network);
+	while (mapper_flight_due(network) <= now) {
+		struct mapper_flight flight = mapper_flight_pop(network);
 
-		if (flight.data != NULL && flight.leaving)
+		if (flight.data != NULL && flight.leaving) {
 			transmit(network, flight.port, flight.data, flight.bytes);
-		else if (flight.data != NULL)
+		} else if (flight.data != NULL) {
 			arrive(network, &flight);
-		free(flight.data);
+			free(flight.data);
+		}
 	}
-	for (uint32_t i = 0; i < network->stations; i++)
-		if (network->due[i] <= now)
-			turn(network, i);
+	while (network->due[1] <= now) {
+		uint32_t at = 1;
+
+		while (at < network->leaves)
+			at = 2 * at + (network->due[2 * at] > now);
+		turn(network, at - network->leaves);
+	}
 }
 
 void mapper_network_notice(struct mapper_network *network, uint32_t link, bool up, weft_time now)
@@ -262,7 +253,7 @@ void mapper_network_notice(struct mapper_network *network, uint32_t link, bool u
 		uint32_t at = index_of(network, end[i]);
 
 		mapper_agent_set_link(&network->station[at].agent, end[i].port, up);
-		network->due[at] = now;
+		set_due(network, at, now);
 	}
 }
 
@@ -272,31 +263,100 @@ const struct mapper_agent *mapper_network_agent(
 	return &network->station[index_of(network, device)].agent;
 }
 
-static bool is_settled(const struct mapper *mapper)
+/* --- leaders --- */
+
+/* Marks the devices of a leader. */
+static void mark(struct mapper_network *network, const struct mapper *leader)
 {
-	return mapper->state == MAPPER_LEADING && mapper_current(mapper) != NULL &&
-	       discovery_done(&mapper->discovery) && !mapper->stale;
+	const uint32_t switches = network->config.topology->switches;
+	const enum mapper_led led = mapper_is_settled(leader) ? LED_AND_SETTLED : LED;
+
+	for (uint32_t i = 0; i < leader->map.devices; i++) {
+		const struct map_device *device = &leader->map.device[i];
+
+		if (device->present)
+			network->station[device->id < HOST_IDENTITY
+						 ? device->id - 1
+						 : switches + device->id - HOST_IDENTITY]
+				.led = led;
+	}
 }
 
-static uint32_t count_present(const struct fabric_map *map)
+void mapper_network_look(struct mapper_network *network)
 {
-	uint32_t present = 0;
+	network->leaders = 0;
+	for (uint32_t i = 0; i < network->stations; i++)
+		network->station[i].led = NOT_LED;
+	for (uint32_t i = 0; i < network->stations; i++) {
+		const struct mapper_station *station = &network->station[i];
 
-	for (uint32_t i = 0; i < map->devices; i++)
-		present += map->device[i].present;
-	return present;
+		if (station->mapper == NULL || !mapper_leads(station->mapper) ||
+			station->agent.linked == 0)
+			continue;
+		network->leader[network->leaders++] = station->mapper;
+		mark(network, station->mapper);
+	}
 }
 
-const struct mapper *mapper_network_leader(const struct mapper_network *network, bool settled)
+bool mapper_network_changed(struct mapper_network *network)
 {
+	if (!network->changed)
+		return false;
+	network->changed = false;
+	mapper_network_look(network);
+	return true;
+}
+
+uint32_t mapper_network_unled(
+	const struct mapper_network *network, bool settled, struct topology_port *first)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = network->stations; i-- > 0;) {
+		const struct mapper_station *station = &network->station[i];
+
+		if (station->agent.linked == 0 || station->led >= (settled ? LED_AND_SETTLED : LED))
+			continue;
+		*first = port_of(network, i);
+		count++;
+	}
+	return count;
+}
+
+bool mapper_network_avoids(const struct mapper_network *network, uint32_t link)
+{
+	const struct topology_link *cable = &network->config.topology->link_at[link];
+	const struct topology_port end[] = {cable->a, cable->b};
+
+	for (uint32_t i = 0; i < network->leaders; i++) {
+		const struct mapper_generation *current = mapper_current(network->leader[i]);
+
+		if (current == NULL || topology_link_at(current->topology, cable->a) != NULL)
+			return false;
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		const struct mapper_station *at = &network->station[index_of(network, end[i])];
+
+		if (at->agent.linked != 0 && at->led != LED_AND_SETTLED)
+			return false;
+	}
+	return network->leaders > 0;
+}
+
+struct mapper_counters mapper_network_counters(const struct mapper_network *network)
+{
+	struct mapper_counters sum = {0};
+
 	for (uint32_t i = 0; i < network->stations; i++) {
 		const struct mapper *mapper = network->station[i].mapper;
 
-		if (mapper != NULL && mapper_leads(mapper) && (!settled || is_settled(mapper)) &&
-			count_present(&mapper->map) > network->stations / 2)
-			return mapper;
+		if (mapper == NULL)
+			continue;
+		sum.live += mapper->counters.live;
+		sum.paused += mapper->counters.paused;
+		sum.called_off += mapper->counters.called_off;
 	}
-	return NULL;
+	return sum;
 }
 
 /* --- the network --- */
@@ -313,7 +373,7 @@ static void start_agent(struct mapper_network *network, uint32_t index, uint16_t
 		.id = host ? HOST_IDENTITY + at.device : at.device + 1u,
 		.session = index + 1,
 		.kind = host ? MAPPER_HOST : MAPPER_SWITCH,
-		.ports = device->ports,
+		.ports = host ? 1 : device->ports,
 		.number = (uint16_t)at.device,
 		.name = station->name,
 		.candidate = priority != 0,
@@ -326,7 +386,7 @@ static void start_agent(struct mapper_network *network, uint32_t index, uint16_t
 
 	snprintf(station->name, sizeof(station->name), "%.63s", device->name);
 	mapper_agent_init(&station->agent, &config, 0);
-	for (unsigned port = 0; port < device->ports; port++) {
+	for (unsigned port = 0; port < config.ports; port++) {
 		at.port = (uint8_t)port;
 		mapper_agent_set_link(
 			&station->agent, at.port, topology_link_at(topology, at) != NULL);
@@ -364,11 +424,16 @@ int mapper_network_init(struct mapper_network *network, const struct mapper_netw
 	const uint32_t devices = config->topology->switches + config->topology->hosts;
 	int result = 0;
 
-	*network = (struct mapper_network){.config = *config,
-		.station = calloc(devices + 1u, sizeof(*network->station)),
-		.due = calloc(devices + 1u, sizeof(*network->due))};
-	if (network->station == NULL || network->due == NULL)
+	*network = (struct mapper_network){.config = *config, .leaves = 1};
+	while (network->leaves < devices)
+		network->leaves *= 2;
+	network->station = calloc(devices + 1u, sizeof(*network->station));
+	network->leader = calloc(devices + 1u, sizeof(struct mapper *));
+	network->due = malloc(2 * network->leaves * sizeof(*network->due));
+	if (network->station == NULL || network->leader == NULL || network->due == NULL)
 		return -ENOMEM;
+	for (uint32_t i = 0; i < 2 * network->leaves; i++)
+		network->due[i] = WEFT_TIME_NEVER;
 	for (uint32_t i = 0; i < devices && result == 0; i++)
 		result = start(network, i);
 	return result;
@@ -386,5 +451,6 @@ void mapper_network_fini(struct mapper_network *network)
 		free(network->flight[--network->flights].data);
 	free(network->flight);
 	free(network->station);
+	free(network->leader);
 	free(network->due);
 }

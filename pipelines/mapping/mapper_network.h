@@ -33,8 +33,14 @@ struct mapper_network {
 	struct mapper_flight *flight; /* a heap: the first one is the next to arrive or leave */
 	uint32_t flights, room;
 	struct mapper_station *station; /* switches, then hosts */
-	weft_time *due;                 /* by station */
 	uint32_t stations;
+	/* When each station is due, 'leaves' of them, below a tree of their minima: due[i] is that
+	 * of due[2 i] and due[2 i + 1]. */
+	weft_time *due;
+	uint32_t leaves;
+	const struct mapper **leader; /* [leaders], as mapper_network_look() found them */
+	uint32_t leaders;
+	bool changed;
 	weft_time now;
 	uint64_t frames; /* sent by mappers and agents */
 	uint64_t hops;   /* the same, over each cable */
@@ -58,6 +64,18 @@ void mapper_network_cut(struct mapper_network *network, uint32_t link);
 
 const struct mapper_agent *mapper_network_agent(
 	const struct mapper_network *network, struct topology_port device);
-/* The mapper that leads more than half of the devices; NULL: none. 'settled': only if all of them
- * use its tables, and it has nothing to do. */
-const struct mapper *mapper_network_leader(const struct mapper_network *network, bool settled);
+
+/* Finds the mappers that lead other devices: one for each plane, and for each part that cut cables
+ * separate. The functions below refer to that moment. */
+void mapper_network_look(struct mapper_network *network);
+/* Looks if some mapper's devices have begun to use new tables since the last call; false: none. */
+bool mapper_network_changed(struct mapper_network *network);
+/* Number of devices with a cable that no mapper leads or, 'settled', whose mapper does not know
+ * that all of its devices use its tables; and the first of these devices. */
+uint32_t mapper_network_unled(
+	const struct mapper_network *network, bool settled, struct topology_port *first);
+/* All devices at the ends of this cable that have another one, and all mappers, have routes that
+ * avoid it. */
+bool mapper_network_avoids(const struct mapper_network *network, uint32_t link);
+/* The sum of all mappers. */
+struct mapper_counters mapper_network_counters(const struct mapper_network *network);

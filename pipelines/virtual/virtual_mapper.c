@@ -22,7 +22,11 @@
 /* Time for the first routes. */
 #define FIRST_PS (60 * PS_PER_S)
 
-/* Routes of an epoch and its mapper, kept until the end, because packets refer to them. */
+/* When there are this many sets of routes, and twice as many as after the last time, those that are
+ * no longer used are freed. */
+#define SETS 8
+
+/* Routes of an epoch and its mapper. Packets refer to them. */
 struct epoch_routes {
 	uint32_t epoch;
 	uint64_t by;
@@ -31,12 +35,11 @@ struct epoch_routes {
 
 struct virtual_mapper {
 	struct mapper_network network;
-	weft_time from;         /* the network's time when the run began */
-	bool runs;              /* it has begun */
-	uint64_t frames, hops;  /* until then */
-	uint32_t epoch, number; /* the routes that all devices use */
+	weft_time from;        /* the network's time when the run began */
+	bool runs;             /* it has begun */
+	uint64_t frames, hops; /* until then */
 	struct epoch_routes *routes;
-	uint32_t count, room;
+	uint32_t count, room, kept;
 	struct switch_tables **tables; /* [switches] */
 	uint32_t refused;              /* tables that a switch could not use */
 };
@@ -128,6 +131,55 @@ static struct route_set *make_set(
 	return NULL;
 }
 
+static bool host_uses(const struct datagram *nic, const struct route_set *set)
+{
+	for (unsigned vc = 0; vc < nic->config.vcs; vc++) {
+		const struct datagram_fifo *fifo = &nic->fifo[vc];
+
+		if (fifo->count > 0 && route_set_owns(set, fifo->message[fifo->head].destination,
+					       fifo->chosen.route))
+			return true;
+	}
+	return nic->config.routes == set;
+}
+
+static bool is_used(const struct virtual_fabric *fabric, const struct route_set *set)
+{
+	const struct weft_packet *packet = fabric->pool.packet;
+
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		if (host_uses(&fabric->host[i].nic, set))
+			return true;
+	for (uint32_t i = 0; i < fabric->pool.used; i++)
+		if (packet[i].destination < fabric->hosts &&
+			route_set_owns(set, packet[i].destination, packet[i].route))
+			return true;
+	return false;
+}
+
+static void free_unused(struct virtual_fabric *fabric)
+{
+	struct virtual_mapper *mapper = fabric->mapper;
+	uint32_t kept = 0;
+
+	if (mapper->count < SETS || mapper->count < 2 * mapper->kept)
+		return;
+	for (struct weft_packet *free = fabric->pool.returned; free != NULL; free = free->next)
+		free->route = NULL;
+	for (uint32_t i = 0; i < mapper->count; i++) {
+		if (is_used(fabric, mapper->routes[i].set))
+			mapper->routes[kept++] = mapper->routes[i];
+		else
+			route_set_destroy(mapper->routes[i].set);
+	}
+	mapper->count = mapper->kept = kept;
+}
+
+uint32_t virtual_mapper_sets(const struct virtual_fabric *fabric)
+{
+	return fabric->mapper->count;
+}
+
 static void commit_host(
 	struct virtual_fabric *fabric, uint32_t host, const struct mapper_agent *agent)
 {
@@ -139,6 +191,7 @@ static void commit_host(
 	while (routes < end && (routes->epoch != agent->epoch || routes->by != agent->followed))
 		routes++;
 	if (routes == end) {
+		free_unused(fabric);
 		if (!array_reserve(&mapper->routes, &mapper->room, mapper->count + 1u,
 			    sizeof(*mapper->routes))) {
 			fabric->failed = true;
@@ -216,19 +269,6 @@ weft_time virtual_mapper_due(const struct virtual_fabric *fabric)
 			      : mapper_network_due(&mapper->network) - mapper->from;
 }
 
-/* True: all devices use other routes than at the last call. */
-static bool note_routes(struct virtual_mapper *mapper)
-{
-	const struct mapper *leader = mapper_network_leader(&mapper->network, true);
-
-	if (leader == NULL ||
-		(leader->epoch == mapper->epoch && leader->generation_number == mapper->number))
-		return false;
-	mapper->epoch = leader->epoch;
-	mapper->number = leader->generation_number;
-	return true;
-}
-
 bool virtual_mapper_poll(struct virtual_fabric *fabric, weft_time now)
 {
 	struct virtual_mapper *mapper = fabric->mapper;
@@ -237,17 +277,15 @@ bool virtual_mapper_poll(struct virtual_fabric *fabric, weft_time now)
 		return false;
 	mapper_network_poll(&mapper->network, mapper->from + now);
 	fabric->failed = fabric->failed || mapper->network.failed;
-	return note_routes(mapper);
+	return mapper_network_changed(&mapper->network);
 }
 
 bool virtual_mapper_uses(const struct virtual_fabric *fabric, uint32_t link)
 {
-	const struct mapper *leader = NULL;
+	const struct virtual_mapper *mapper = fabric->mapper;
 
-	if (fabric->mapper != NULL)
-		leader = mapper_network_leader(&fabric->mapper->network, true);
-	return leader != NULL && topology_link_at(mapper_current(leader)->topology,
-					 fabric->topology->link_at[link].a) != NULL;
+	return mapper != NULL &&
+	       (mapper->refused > 0 || !mapper_network_avoids(&mapper->network, link));
 }
 
 /* --- before and after the run --- */
@@ -259,25 +297,39 @@ static uint16_t priority(void *ctx, uint32_t host)
 	return mapper_setup_priority(fabric->run, fabric->topology, host);
 }
 
+static int refuse_first(struct virtual_fabric *fabric, struct error *error)
+{
+	struct mapper_network *network = &fabric->mapper->network;
+	struct topology_port at;
+
+	mapper_network_look(network);
+	for (uint32_t i = 0; i < network->leaders; i++)
+		if (network->leader[i]->error.text[0] != '\0')
+			return error_set(error, EINVAL,
+				"%s: mapper.after: mapper: no first routes: %s",
+				fabric->run->origin, network->leader[i]->error.text);
+	mapper_network_unled(network, true, &at);
+	return error_set(error, EINVAL,
+		"%s: mapper.after: mapper: no first routes: no mapper has given %s any",
+		fabric->run->origin, topology_device(fabric->topology, at.kind, at.device)->name);
+}
+
 /* Maps the fabric before the run. */
 static int find_first(struct virtual_fabric *fabric, struct error *error)
 {
 	struct virtual_mapper *mapper = fabric->mapper;
 	struct mapper_network *network = &mapper->network;
-	const struct mapper *leader;
+	struct topology_port at;
 	weft_time due;
 
-	while (!note_routes(mapper) && (due = mapper_network_due(network)) < FIRST_PS) {
+	while (!mapper_network_changed(network) || mapper_network_unled(network, true, &at) > 0) {
+		due = mapper_network_due(network);
+		if (due >= FIRST_PS)
+			return refuse_first(fabric, error);
 		mapper_network_poll(network, due);
 		if (network->failed || fabric->failed)
 			return error_set(error, ENOMEM, "no memory for a mapper");
 	}
-	leader = mapper_network_leader(network, false);
-	if (mapper->epoch == 0)
-		return error_set(error, EINVAL, "%s: mapper.after: mapper: no first routes: %s",
-			fabric->run->origin,
-			leader != NULL ? leader->error.text
-				       : "no mapper leads more than half of the devices");
 	for (uint32_t i = 0; i < 2 * fabric->topology->links; i++) {
 		const struct topology_link *link = &fabric->topology->link_at[i / 2];
 		struct virtual_tx *channel =
@@ -337,36 +389,58 @@ void virtual_mapper_close(struct virtual_fabric *fabric)
 	free(mapper);
 }
 
-static void warn(struct run_result *result, const char *what, const char *why)
+static void warn(struct run_result *result, const struct mapper *mapper, const char *what,
+	const struct error *why)
 {
-	char text[ERROR_TEXT + 64];
+	char text[ERROR_TEXT + 2 * TOPOLOGY_NAME_MAX];
 
-	snprintf(text, sizeof(text), "%s: %s", what, why);
+	if (why->text[0] == '\0')
+		return;
+	snprintf(text, sizeof(text), "the mapper in %s %s: %s", mapper->agent->config.name, what,
+		why->text);
+	run_result_add_warning(result, text);
+}
+
+static void add_warnings(const struct virtual_fabric *fabric, struct run_result *result)
+{
+	struct mapper_network *network = &fabric->mapper->network;
+	struct topology_port at;
+	uint32_t unled;
+	char text[128];
+
+	mapper_network_look(network);
+	for (uint32_t i = 0; i < network->leaders; i++) {
+		const struct mapper *leader = network->leader[i];
+
+		warn(result, leader, "has no routes", &leader->error);
+		warn(result, leader, "uses ud", &leader->instead);
+	}
+	unled = mapper_network_unled(network, false, &at);
+	if (unled == 0)
+		return;
+	snprintf(text, sizeof(text), "devices without a mapper at the end: %u, such as %s", unled,
+		topology_device(fabric->topology, at.kind, at.device)->name);
 	run_result_add_warning(result, text);
 }
 
 void virtual_mapper_result(const struct virtual_fabric *fabric, struct run_result *result)
 {
 	const struct virtual_mapper *mapper = fabric->mapper;
-	const struct mapper *leader;
+	struct mapper_counters counters;
 
 	if (mapper == NULL)
 		return;
-	leader = mapper_network_leader(&mapper->network, false);
+	counters = mapper_network_counters(&mapper->network);
 	run_result_count(result, "mapper_frames", mapper->network.frames - mapper->frames);
 	run_result_count(result, "mapper_frame_hops", mapper->network.hops - mapper->hops);
 	run_result_count(result, "mapper_first_routes_ns", ps_to_ns(mapper->from));
 	run_result_count(result, "mapper_tables_refused", mapper->refused);
-	if (leader == NULL) {
-		run_result_add_warning(
-			result, "at the end no mapper leads more than half of the devices");
-		return;
-	}
-	run_result_count(result, "mapper_changes_live", leader->counters.live);
-	run_result_count(result, "mapper_changes_paused", leader->counters.paused);
-	run_result_count(result, "mapper_changes_called_off", leader->counters.called_off);
-	if (leader->error.text[0] != '\0')
-		warn(result, "the mapper has no routes", leader->error.text);
-	else if (leader->instead.text[0] != '\0')
-		warn(result, "the mapper uses ud", leader->instead.text);
+	run_result_count(result, "mapper_changes_live", counters.live);
+	run_result_count(result, "mapper_changes_paused", counters.paused);
+	run_result_count(result, "mapper_changes_called_off", counters.called_off);
+	if (mapper->refused > 0)
+		run_result_add_reason(result, false,
+			"switches refused %u of the mapper's tables and kept their former ones",
+			mapper->refused);
+	add_warnings(fabric, result);
 }

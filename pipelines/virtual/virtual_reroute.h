@@ -52,12 +52,14 @@ void virtual_mapper_close(struct virtual_fabric *fabric);
 
 /* The others also do nothing without mappers. */
 weft_time virtual_mapper_due(const struct virtual_fabric *fabric);
-/* True: all devices use new routes from now on. */
+/* True: the devices of a mapper use new routes from now on. */
 bool virtual_mapper_poll(struct virtual_fabric *fabric, weft_time now);
 /* The cable is cut; its ends notice that it is up or down. */
 void virtual_mapper_cut(struct virtual_fabric *fabric, uint32_t link);
 void virtual_mapper_notice(struct virtual_fabric *fabric, uint32_t link, bool up, weft_time now);
-/* The leader's routes are for a fabric with this cable. */
+/* Routes of some mapper, or of devices at the cable's ends, may use it. */
 bool virtual_mapper_uses(const struct virtual_fabric *fabric, uint32_t link);
+/* Sets of source routes in memory. */
+uint32_t virtual_mapper_sets(const struct virtual_fabric *fabric);
 
 void virtual_mapper_result(const struct virtual_fabric *fabric, struct run_result *result);

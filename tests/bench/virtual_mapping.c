@@ -40,12 +40,17 @@ static weft_time send_frame(void *ctx, struct topology_port from, unsigned bytes
 	return *free_at + link->delay_ps;
 }
 
+/* Host 0 has the only mapper. */
+static const struct mapper *leader_of(const struct virtual_mapping *mapping)
+{
+	return mapping->network.leader[0];
+}
+
 /* Until the mapper leads with 'generation' tables and has nothing to do. */
 static int run_until_done(struct virtual_mapping *mapping, uint32_t generation, struct error *error)
 {
 	struct mapper_network *network = &mapping->network;
 	weft_time deadline = network->now + DEADLINE_PS, due;
-	const struct mapper *leader;
 
 	for (;;) {
 		due = mapper_network_due(network);
@@ -54,8 +59,8 @@ static int run_until_done(struct virtual_mapping *mapping, uint32_t generation, 
 		mapper_network_poll(network, due);
 		if (network->failed)
 			return error_set(error, ENOMEM, "no memory for the frames on the cables");
-		leader = mapper_network_leader(network, true);
-		if (leader != NULL && leader->generation_number >= generation)
+		if (mapper_network_changed(network) &&
+			leader_of(mapping)->generation_number >= generation)
 			return 0;
 	}
 }
@@ -130,7 +135,7 @@ static struct virtual_mapping_phase measure(const struct virtual_mapping *mappin
 	const struct virtual_mapping_phase *before, weft_time since)
 {
 	const struct mapper_network *network = &mapping->network;
-	const struct mapper *mapper = mapper_network_leader(network, true);
+	const struct mapper *mapper = leader_of(mapping);
 
 	return (struct virtual_mapping_phase){
 		.time_ps = network->now - since,
@@ -144,7 +149,7 @@ static struct virtual_mapping_phase measure(const struct virtual_mapping *mappin
 
 static int check_map(const struct virtual_mapping *mapping, unsigned missing, struct error *error)
 {
-	const struct mapper *mapper = mapper_network_leader(&mapping->network, true);
+	const struct mapper *mapper = leader_of(mapping);
 	unsigned differences =
 		miscabling_report(mapper_current(mapper)->topology, mapping->topology, NULL);
 

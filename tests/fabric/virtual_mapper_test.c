@@ -9,6 +9,7 @@
 #include "experiment/result/run_result_events.h"
 #include "frames_once.h"
 #include "virtual/virtual_links.h"
+#include "virtual/virtual_reroute.h"
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
 
@@ -102,6 +103,60 @@ UNIT_TEST(another_mapper_leads_when_the_first_is_cut_off)
 	assert_int_equal(result->packets.delivered, result->packets.injected);
 }
 
+/* Planes of equal size: none has more than half of the devices. */
+UNIT_TEST(each_plane_has_a_mapper_that_heals_it)
+{
+	OWNED(virtual_lab) lab = RUN(MAPPER(""), "topology=rail:rails=2,ports=4,stages=2",
+		"events=[{at: 1ms, link: 'r0-s0:2', down: forever}, "
+		"{at: 1ms, link: 'r1-s1:2', down: forever}]");
+
+	expect_healed(&lab);
+	assert_in_range(lab.result.event[1].reroute_ps, 300 * PS_PER_US, 9 * PS_PER_MS);
+	assert_int_equal(lab.result.warnings, 0);
+}
+
+/* A line of two switches is cut in the middle; then each half loses a host. */
+UNIT_TEST(each_half_of_a_fabric_that_is_cut_in_two_has_a_mapper)
+{
+	OWNED(virtual_lab) lab = RUN(MAPPER(""), "topology=mesh:dims=2x1,hosts=4",
+		"events=[{at: 1ms, link: 's0:0', down: forever}, "
+		"{at: 30ms, host: h1, down: forever}, {at: 30ms, host: h5, down: forever}]");
+	const struct run_result *result = &lab.result;
+
+	assert_in_range(result->event[0].reroute_ps, 4 * PS_PER_MS, 28 * PS_PER_MS);
+	for (unsigned i = 1; i < 3; i++)
+		assert_in_range(result->event[i].reroute_ps, 300 * PS_PER_US, PS_PER_MS);
+	assert_int_equal(result->warnings, 0);
+}
+
+UNIT_TEST(a_half_without_a_host_that_may_be_the_mapper_is_named)
+{
+	OWNED(virtual_lab) lab =
+		RUN(MAPPER(", mode: auto, hosts: [h0]"), "topology=mesh:dims=2x1,hosts=4",
+			"events=[{at: 1ms, link: 's0:0', down: forever}]");
+
+	assert_int_equal(lab.result.event[0].reroute_ps, WEFT_TIME_NEVER);
+	assert_int_equal(lab.result.warnings, 1);
+	assert_string_equal(
+		lab.result.warning[0].text, "devices without a mapper at the end: 5, such as s1");
+}
+
+UNIT_TEST(a_run_whose_switches_refuse_tables_is_incomplete)
+{
+	OWNED(virtual_lab) lab;
+	struct error error;
+
+	virtual_lab_open(&lab, burst,
+		VIRTUAL_LAB_SET(MAPPER(""), CUT, "topology=torus:dims=4x4,hosts=1", "switch.vcs=2",
+			"routing={algorithm: dfsssp}"));
+	lab.fabric->sw[0]->vcs = 1;
+	assert_int_equal(virtual_fabric_run(lab.fabric, NULL, NULL, NULL, &error), 0);
+	assert_int_equal(virtual_fabric_result(lab.fabric, &lab.result, &error), 0);
+	assert_int_equal(lab.result.event[0].reroute_ps, WEFT_TIME_NEVER);
+	assert_string_equal(lab.result.reason[0].text,
+		"switches refused 1 of the mapper's tables and kept their former ones");
+}
+
 UNIT_TEST(the_frames_of_a_mapper_occupy_its_cable)
 {
 	OWNED(virtual_lab) with = RUN(MAPPER(", mode: always, hosts: [h0]"),
@@ -133,6 +188,19 @@ UNIT_TEST(whatever_is_cut_nothing_is_lost_without_being_counted)
 		lost += lab.result.event[0].lost;
 	}
 	assert_true(lost > 0);
+}
+
+UNIT_TEST(source_routes_that_nothing_uses_are_freed)
+{
+	OWNED(virtual_lab) lab = RUN(MAPPER(""), "routing.mode=source", "measure.duration=200ms",
+		"events=[{every: 4ms, link: random, down: 1ms}]", "traffic.0.load=1%",
+		"traffic.0.stop=200ms", "mapper.linger=1ms");
+
+	assert_true(result_counter(&lab.result, "mapper_changes_live") +
+			    result_counter(&lab.result, "mapper_changes_paused") >
+		    20);
+	assert_true(virtual_mapper_sets(lab.fabric) <= 8);
+	assert_int_equal(lab.result.lost | lab.result.duplicated | lab.result.out_of_order, 0);
 }
 
 UNIT_TEST(a_run_with_mappers_gives_the_same_bytes_each_time)
