@@ -12,8 +12,8 @@
  *
  * CRC-32C (Castagnoli), start value and final inversion all ones, as in iSCSI and SCTP.
  *
- * PCLMULQDQ and SSE4.2 are used where the compiler may emit them, otherwise tables. Tests compare
- * both forms with a bitwise reference. */
+ * PCLMULQDQ and SSE4.2 are used where the compiler may emit them, otherwise tables; with SSE4.2
+ * also VPCLMULQDQ, on machines that have it. Tests compare each form with a bitwise reference. */
 
 #include <stdbool.h>
 #include <stddef.h>

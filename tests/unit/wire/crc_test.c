@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Built twice: as the machine has it (PCLMULQDQ, SSE4.2), and with the tables. */
+/* Built three times: as the machine has it (VPCLMULQDQ), with PCLMULQDQ and SSE4.2, and with the
+ * tables. */
 
 #include "wire/crc.h"
 
