@@ -186,7 +186,7 @@ int shared_file_open(struct shared_file *file, const char *path, unsigned end, u
 	int result;
 
 	*file = (struct shared_file){
-		.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)};
+		.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600), .watch = -1};
 	if (file->fd < 0)
 		return error_set(error, errno, "%s: %s", path, strerror(errno));
 	result = lock_end(file->fd, path, end, error);
@@ -208,17 +208,22 @@ void shared_file_close(struct shared_file *file)
 		munmap(file->tx.bytes, 2 * file->tx.size);
 	if (file->rx.bytes != NULL)
 		munmap(file->rx.bytes, 2 * file->rx.size);
+	/* A watch is of the file, not of its descriptor. */
+	if (file->watch >= 0)
+		inotify_rm_watch(file->inotify, file->watch);
 	if (file->fd >= 0)
 		close(file->fd);
-	*file = (struct shared_file){.fd = -1};
+	*file = (struct shared_file){.fd = -1, .watch = -1};
 }
 
-int shared_file_watch(const struct shared_file *file, int inotify)
+int shared_file_watch(struct shared_file *file, int inotify)
 {
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
-	return inotify_add_watch(inotify, path, IN_MODIFY) < 0 ? -errno : 0;
+	file->inotify = inotify;
+	file->watch = inotify_add_watch(inotify, path, IN_MODIFY);
+	return file->watch < 0 ? -errno : 0;
 }
 
 /* Writing a byte behind the positions is the only thing that the watch sees: stores to mapped

@@ -161,7 +161,8 @@ static inline void shared_ring_release(struct shared_ring_rx *rx, uint64_t next)
  * ring from end 0 to end 1; the bytes of the other ring. */
 
 struct shared_file {
-	int fd; /* holds the lock of this end */
+	int fd;             /* holds the lock of this end */
+	int inotify, watch; /* shared_file_watch(); -1: not watched */
 	struct shared_ring_marks *marks;
 	struct shared_ring tx, rx; /* as this end sees them */
 };
@@ -171,9 +172,9 @@ struct shared_file {
  * the file is not of this size; -ENOSPC; else -errno. Fault names the file. */
 int shared_file_open(struct shared_file *file, const char *path, unsigned end, uint64_t ring_bytes,
 	struct error *error);
-/* The file stays. */
+/* The file stays; its watch ends. */
 void shared_file_close(struct shared_file *file);
-/* Makes shared_file_notify() by either end readable at 'inotify', a descriptor. The watch stays
- * until the file is deleted; a repeated call changes nothing. 0 or -errno. */
-int shared_file_watch(const struct shared_file *file, int inotify);
+/* Makes shared_file_notify() by either end readable at 'inotify', a descriptor, until the file is
+ * closed. A repeated call changes nothing. 0 or -errno. */
+int shared_file_watch(struct shared_file *file, int inotify);
 void shared_file_notify(const struct shared_file *file);

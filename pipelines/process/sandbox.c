@@ -47,8 +47,8 @@ static const int allowed[] = {
 	SCMP_SYS(ioctl), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(select), SCMP_SYS(pselect6),
 	SCMP_SYS(epoll_create), SCMP_SYS(epoll_create1), SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_wait),
 	SCMP_SYS(epoll_pwait), SCMP_SYS(eventfd2), SCMP_SYS(inotify_init1),
-	SCMP_SYS(inotify_add_watch), SCMP_SYS(timerfd_create), SCMP_SYS(timerfd_settime),
-	SCMP_SYS(timerfd_gettime),
+	SCMP_SYS(inotify_add_watch), SCMP_SYS(inotify_rm_watch), SCMP_SYS(timerfd_create),
+	SCMP_SYS(timerfd_settime), SCMP_SYS(timerfd_gettime),
 	/* sockets: telemetry, memif, netlink of net_tap; socket: below */
 	SCMP_SYS(socketpair), SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4),
 	SCMP_SYS(connect), SCMP_SYS(getsockname), SCMP_SYS(getpeername), SCMP_SYS(getsockopt),

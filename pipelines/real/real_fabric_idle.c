@@ -307,10 +307,10 @@ static void sleep_until_ready(struct real_worker *worker, struct waiting *waitin
 	loop_stall_exempt(&worker->stall, slept < asked ? slept : asked);
 	if (events > 0)
 		read_events(worker);
-	/* An interface that is down would wake the loop for ever. */
-	for (nfds_t i = 1; i < waiting->count && events > 0; i++)
-		if ((waiting->on[i].revents & ~POLLIN) != 0)
-			worker->rest.calm_since = clock_now(clock);
+	/* An interface that is down, or whose frames find no buffers, would wake the loop for ever.
+	 */
+	if (events > 0 && slept < CALM_PS)
+		worker->rest.calm_since = clock_now(clock);
 }
 
 weft_time real_idle_away(const struct real_worker *worker, weft_time now)

@@ -195,6 +195,19 @@ CLAIM(a_sleeping_reader_is_seen_by_the_writer_and_can_be_notified)
 	close(inotify);
 }
 
+CLAIM(a_closed_file_notifies_nobody)
+{
+	int inotify = inotify_init1(IN_NONBLOCK);
+
+	assert_int_equal(shared_file_watch(&bench->file[1], inotify), 0);
+	shared_file_close(&bench->file[1]);
+	while (is_notified(inotify)) /* that the watch has ended */
+		;
+	shared_file_notify(&bench->file[0]);
+	assert_false(is_notified(inotify));
+	close(inotify);
+}
+
 CLAIM(a_reader_does_not_sleep_while_frames_wait)
 {
 	send(bench);
