@@ -117,6 +117,7 @@ void link_end_fill_hello(struct link_end *end, struct control_hello *hello, weft
 		.peer_session = end->peer_session != 0 ? end->peer_session : end->announced,
 		.port = end->config.port,
 		.kind = end->config.device_kind,
+		.formats = WEFT_FORMATS,
 		.generation = end->generation,
 		.peer_generation = end->peer_generation,
 	};
@@ -248,6 +249,7 @@ bool link_end_on_hello(struct link_end *end, const struct control_hello *hello, 
 	end->peer_device = hello->device;
 	end->peer_port = hello->port;
 	end->peer_kind = hello->kind;
+	end->other_formats += hello->formats != WEFT_FORMATS;
 	if (!is_known(end, hello->peer_session))
 		end->hello_due = now; /* answer at once */
 	return more;

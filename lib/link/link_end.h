@@ -72,7 +72,8 @@ struct link_end {
 	weft_time polled_at;
 	weft_time hello_due, credit_due;
 	uint64_t credit_frames_sent, credit_frames_received, blocks_healed, sessions_seen;
-	uint64_t downs; /* number of times it went down after being up */
+	uint64_t downs;         /* number of times it went down after being up */
+	uint32_t other_formats; /* hellos of a neighbour whose build has other formats */
 	/* Proving ends only. */
 	uint32_t generation;      /* sessions that it has adopted */
 	uint32_t peer_generation; /* generation of the session that the peer announced last */

@@ -39,7 +39,7 @@ unsigned control_hello_encode(const struct control_hello *hello, uint8_t *out)
 
 	at = put32(at, (uint32_t)hello->device);
 	at = put32(put32(at, hello->session), hello->peer_session);
-	at = put32(at, (uint32_t)hello->port << 24 | (uint32_t)hello->kind << 16);
+	at = put32(at, (uint32_t)hello->port << 24 | (uint32_t)hello->kind << 16 | hello->formats);
 	put32(put32(at, hello->generation), hello->peer_generation);
 	return CONTROL_HELLO_BYTES;
 }
@@ -54,6 +54,7 @@ bool control_hello_decode(struct control_hello *hello, const uint8_t *in, unsign
 		.peer_session = get32(in + 12),
 		.port = in[16],
 		.kind = in[17],
+		.formats = (uint16_t)(in[18] << 8 | in[19]),
 		.generation = get32(in + 20),
 		.peer_generation = get32(in + 24),
 	};

@@ -23,13 +23,18 @@ struct control_credit {
 	uint32_t limit[FRAME_VCS_MAX]; /* FCCL: total up to which the receiver may send */
 };
 
+/* Raised with each change of a format that devices share and FRAME_VERSION does not cover: payloads
+ * of control, mapper and endpoint messages, segments of TAPs, rings in shared memory. */
+#define WEFT_FORMATS 1
+
 /* FRAME_HELLO, every hello interval, in both directions. */
 struct control_hello {
 	uint64_t device; /* 64-bit identity */
 	uint32_t session;
 	uint32_t peer_session;
-	uint8_t port; /* the sender's port */
-	uint8_t kind; /* 0 switch, 1 interface */
+	uint8_t port;     /* the sender's port */
+	uint8_t kind;     /* 0 switch, 1 interface */
+	uint16_t formats; /* the sender's WEFT_FORMATS; 0 in builds before there was one */
 	/* With a link key (lib/link/link_seal.h): the generation of the neighbour's session, which
 	 * rises with each session that the sender accepts, and the receiver's generation as last
 	 * seen by the sender. 0 without a key. */

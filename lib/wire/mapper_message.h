@@ -71,7 +71,7 @@ struct mapper_reply {
 	/* Host or switch number that it has or requests, or MAPPER_NUMBER_NONE. */
 	uint16_t number;
 	uint8_t age;      /* the tables have been in use for at least 2^(age - 1) us; 0: new */
-	uint32_t version; /* a hash of the version of Weft */
+	uint32_t version; /* a hash of the version of Weft and of its formats */
 	uint64_t linked;  /* ports on which the link layer has detected a neighbour */
 	uint64_t digest;  /* digest of the tables in use */
 	uint8_t name_length;

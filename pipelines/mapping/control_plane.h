@@ -30,7 +30,7 @@ struct control_plane_config {
 	unsigned devices;
 	uint16_t fabric;  /* number in all frames (frame.h) */
 	uint32_t session; /* identifies this run of the process, not 0 */
-	uint32_t version; /* a hash of the version of Weft */
+	uint32_t version; /* a hash of the version of Weft and of its formats */
 	uint64_t counter; /* above the counters of all earlier runs (a wall clock), or 0 */
 	const struct fabric_key *key; /* NULL: none */
 	struct mapper_config mapper;  /* session is filled in */

@@ -131,7 +131,7 @@ static int create_plane(struct real_control *control, struct error *error)
 		.devices = control->devices,
 		.fabric = options->fabric,
 		.session = options->session,
-		.version = crc32c(WEFT_VERSION, sizeof(WEFT_VERSION) - 1),
+		.version = crc32c(WEFT_VERSION, sizeof(WEFT_VERSION) - 1) + WEFT_FORMATS,
 		.counter = counter_now(),
 		.key = run->mapper.key != NULL ? &control->key : NULL,
 		.lease_ps = run->mapper.lease_ps,

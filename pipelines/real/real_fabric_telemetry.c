@@ -233,6 +233,7 @@ static void name_misplaced(const struct topology *topology, uint64_t there, char
 	X(credit_frames_received, protocol->credit_frames_received)                       \
 	X(blocks_healed, protocol->blocks_healed)                                         \
 	X(sessions_seen, protocol->sessions_seen)                                         \
+	X(other_formats, protocol->other_formats)                                         \
 	X(link_downs, protocol->downs)                                                    \
 	X(link_downs_ordered, shown->falls->ordered)                                      \
 	X(bad_tag, guard->seal.count.bad_tag)                                             \

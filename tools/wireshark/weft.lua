@@ -102,6 +102,7 @@ local f = {
 	hello_peer_session = ProtoField.uint32("weft.hello.peer_session", "Peer's session", base.HEX),
 	hello_port = ProtoField.uint8("weft.hello.port", "Port"),
 	hello_kind = ProtoField.uint8("weft.hello.kind", "Device kind", base.DEC, device_kinds),
+	hello_formats = ProtoField.uint16("weft.hello.formats", "Formats"),
 	hello_generation = ProtoField.uint32("weft.hello.generation", "Generation"),
 	hello_peer_generation = ProtoField.uint32("weft.hello.peer_generation", "Peer's generation"),
 
@@ -467,6 +468,7 @@ local function dissect_hello(tvb, tree, item)
 	tree:add(f.hello_peer_session, tvb(12, 4))
 	tree:add(f.hello_port, tvb(16, 1))
 	tree:add(f.hello_kind, tvb(17, 1))
+	tree:add(f.hello_formats, tvb(18, 2))
 	tree:add(f.hello_generation, tvb(20, 4))
 	tree:add(f.hello_peer_generation, tvb(24, 4))
 	return string.format(" from %s %s port %d", device_kinds[tvb(17, 1):uint()],

@@ -448,6 +448,19 @@ static void hear_hello(struct bench *bench)
 	link_end_on_hello(&bench->side[0].end, &hello, bench->now);
 }
 
+TEST(hellos_of_a_build_with_other_formats_are_counted)
+{
+	struct link_end *end = &bench->side[0].end;
+	struct control_hello hello;
+
+	hear_hello(bench);
+	assert_int_equal(end->other_formats, 0);
+	link_end_fill_hello(&bench->side[1].end, &hello, bench->now);
+	hello.formats++;
+	link_end_on_hello(end, &hello, bench->now);
+	assert_int_equal(end->other_formats, 1);
+}
+
 TEST(a_link_is_down_after_three_missed_hellos_and_not_before)
 {
 	static const weft_time gaps[] = {STEP_PS, HELLO_PS / 3, HELLO_PS};

@@ -86,6 +86,7 @@ UNIT_TEST(hello_survives_the_wire)
 						  .peer_session = (uint32_t)rng_next(&rng),
 						  .port = (uint8_t)rng_next(&rng),
 						  .kind = (uint8_t)rng_below(&rng, 2),
+						  .formats = (uint16_t)rng_next(&rng),
 						  .generation = (uint32_t)rng_next(&rng),
 						  .peer_generation = (uint32_t)rng_next(&rng),
 					  };
@@ -98,6 +99,7 @@ UNIT_TEST(hello_survives_the_wire)
 		assert_int_equal(in.peer_session, out.peer_session);
 		assert_int_equal(in.port, out.port);
 		assert_int_equal(in.kind, out.kind);
+		assert_int_equal(in.formats, out.formats);
 		assert_int_equal(in.generation, out.generation);
 		assert_int_equal(in.peer_generation, out.peer_generation);
 	}
