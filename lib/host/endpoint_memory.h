@@ -20,7 +20,7 @@
 
 #define ENDPOINT_MAGIC        0x77656674u /* "weft" */
 #define ENDPOINT_MARK         0xE1        /* first byte of a message */
-#define ENDPOINT_VERSION      1
+#define ENDPOINT_VERSION      2
 #define ENDPOINTS_MAX         64  /* per host */
 #define ENDPOINT_SEND_SLOTS   128 /* a power of two */
 #define ENDPOINT_PIECE_FRAMES 8   /* maximum; also each peer's initial window */
@@ -72,7 +72,8 @@ struct endpoint_marks {
 	/* Written by the interface. */
 	_Alignas(128) _Atomic uint32_t completed;
 	_Alignas(128) _Atomic uint32_t arrived;
-	_Alignas(128) _Atomic uint32_t rests; /* ring its bell at the next order or return */
+	_Alignas(128) _Atomic uint32_t
+		rests; /* ring its bell at the next order or return; who rings clears it */
 };
 
 /* Header of the file. Offsets are from the start of the file, sizes in entries. Written once,

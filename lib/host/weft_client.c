@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* libweft. A message that fits into a piece is sent at once. For a longer one the sender asks; the
- * receiver answers when a receive matches, and the data goes straight into its buffer. So an
- * unexpected message takes no more memory than a piece. */
+/* libweft. A message that fits into a piece is sent at once. For a longer one the sender asks, with
+ * the first piece; the receiver answers when a receive matches, and the data goes straight into its
+ * buffer. So an unexpected message takes no more memory than a piece. */
 
 #include "weft_client_private.h"
 
@@ -59,8 +59,7 @@ static void progress(struct weft *weft)
 		go_down(weft);
 		return;
 	}
-	if (weft->sending.head != NULL)
-		client_send_pieces(weft);
+	client_send_pieces(weft);
 }
 
 int weft_poll(struct weft *weft, struct weft_event *events, int max)
@@ -76,7 +75,7 @@ int weft_poll(struct weft *weft, struct weft_event *events, int max)
 /* Also true if there is an event already. */
 static bool has_news(const struct weft *weft)
 {
-	return weft->events > 0 || weft->down || weft->broken ||
+	return weft->events > 0 || weft->down || weft->broken || client_can_send(weft) ||
 	       atomic_load(&weft->marks->completed) != weft->completed ||
 	       atomic_load(&weft->marks->arrived) != weft->arrived;
 }
@@ -209,8 +208,7 @@ int weft_post_recv(struct weft *weft, const struct weft_receive *receive)
 		return -ENOMEM;
 	describe(op, receive);
 	client_post(weft, op);
-	if (weft->sending.head != NULL)
-		client_send_pieces(weft);
+	client_send_pieces(weft);
 	return 0;
 }
 

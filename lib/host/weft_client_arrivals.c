@@ -20,7 +20,7 @@ static void take_grant(
 	op->granted = true;
 	op->agreed = piece->bytes;
 	op->back = piece->back;
-	if (op->agreed == 0)
+	if (op->agreed <= op->moved)
 		client_sent(weft, op);
 	else
 		operation_move(&weft->sending, op);
@@ -64,8 +64,10 @@ static void end_piece(struct weft *weft, struct arriving *arriving)
 	struct unexpected *stored = arriving->stored;
 
 	*arriving = (struct arriving){0};
-	if (op != NULL && (op->id == ID_NONE || op->moved >= op->agreed))
+	if (op != NULL && op->id == ID_NONE)
 		operation_finish_receive(weft, op);
+	else if (op != NULL)
+		client_finish_long(weft, op);
 	if (stored == NULL)
 		return;
 	stored->whole = true;
@@ -143,7 +145,7 @@ static void take_arrival(struct weft *weft, const struct endpoint_arrival *arriv
 		copy_into(arriving->into, arriving->at + arrival->offset,
 			(const uint8_t *)(arrival + 1), arrival->bytes);
 	if (arriving->stored != NULL &&
-		arrival->offset + (uint64_t)arrival->bytes <= arriving->stored->piece.bytes)
+		arrival->offset + (uint64_t)arrival->bytes <= arriving->stored->bytes)
 		memcpy(arriving->stored->data + arrival->offset, arrival + 1, arrival->bytes);
 	if (arrival->tail)
 		end_piece(weft, arriving);

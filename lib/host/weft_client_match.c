@@ -28,22 +28,37 @@ static void bind_to(
 	op->agreed = op->bytes < piece->bytes ? op->bytes : piece->bytes;
 }
 
-/* The receive answers an ask. */
-static void grant(struct weft *weft, struct operation *op, const struct piece *piece)
+/* The receive answers an ask. False: it has failed. */
+static bool grant(struct weft *weft, struct operation *op, const struct piece *piece)
 {
+	bool good = operation_give_id(weft, op);
+
 	op->back = piece->id;
-	if (operation_give_id(weft, op))
+	if (good)
 		operation_move(&weft->sending, op);
 	else
 		operation_finish(weft, op, -ENOMEM);
+	return good;
+}
+
+void client_finish_long(struct weft *weft, struct operation *op)
+{
+	uint32_t from = (uint32_t)op->peer.host * weft->layout.endpoints + op->peer.endpoint;
+
+	if (op->list == &weft->moving && op->moved >= op->agreed && weft->from[from].into != op)
+		operation_finish_receive(weft, op);
 }
 
 void client_copy_stored(struct weft *weft, struct operation *op, struct unexpected *stored)
 {
-	if (op->agreed > 0)
-		memcpy(op->buffer, stored->data, op->agreed);
+	op->moved = op->agreed < stored->bytes ? op->agreed : stored->bytes;
+	if (op->moved > 0)
+		memcpy(op->buffer, stored->data, op->moved);
+	if (stored->piece.kind == PIECE_ASK)
+		grant(weft, op, &stored->piece);
+	else
+		operation_finish_receive(weft, op);
 	free(stored);
-	operation_finish_receive(weft, op);
 }
 
 struct unexpected **client_find_unexpected(struct weft *weft, const struct operation *op)
@@ -79,33 +94,28 @@ void client_post(struct weft *weft, struct operation *op)
 	}
 	client_unlink(weft, at);
 	bind_to(op, &stored->from, &stored->piece);
-	if (stored->piece.kind == PIECE_ASK) {
-		grant(weft, op, &stored->piece);
-		free(stored);
-	} else if (stored->whole) {
+	if (stored->whole)
 		client_copy_stored(weft, op, stored);
-	} else {
+	else
 		stored->claimed = op;
-	}
 }
 
 static void store(struct weft *weft, struct arriving *arriving, const struct weft_address *from,
 	const struct piece *piece)
 {
-	size_t bytes = piece->kind == PIECE_WHOLE ? piece->bytes : 0;
+	uint64_t bytes =
+		piece->bytes < weft->layout.piece_bytes ? piece->bytes : weft->layout.piece_bytes;
 	struct unexpected *stored = malloc(sizeof(*stored) + bytes);
 
 	if (stored == NULL) {
 		weft->broken = true;
 		return;
 	}
-	*stored = (struct unexpected){
-		.from = *from, .piece = *piece, .whole = piece->kind == PIECE_ASK};
+	*stored = (struct unexpected){.from = *from, .piece = *piece, .bytes = bytes};
 	count_unexpected(weft, 1);
 	*weft->unexpected_end = stored;
 	weft->unexpected_end = &stored->next;
-	if (piece->kind == PIECE_WHOLE)
-		arriving->stored = stored;
+	arriving->stored = stored;
 }
 
 /* A new message. */
@@ -122,8 +132,6 @@ void client_meet(struct weft *weft, struct arriving *arriving, const struct weft
 	}
 	operation_take_out(op);
 	bind_to(op, from, piece);
-	if (piece->kind == PIECE_ASK)
-		grant(weft, op, piece);
-	else
+	if (piece->kind != PIECE_ASK || grant(weft, op, piece))
 		arriving->into = op;
 }

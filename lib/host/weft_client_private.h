@@ -57,6 +57,7 @@ struct unexpected {
 	struct unexpected *next;
 	struct weft_address from;
 	struct piece piece;
+	uint64_t bytes;            /* data: a message, or the first piece of a long one */
 	bool whole;                /* all of it has arrived */
 	struct operation *claimed; /* by this receive, while the message arrives */
 	uint8_t data[];
@@ -128,6 +129,10 @@ void client_ring(struct weft *weft);
 void client_sent(struct weft *weft, struct operation *op);
 /* Fills free slots. */
 void client_send_pieces(struct weft *weft);
+static inline bool client_can_send(const struct weft *weft)
+{
+	return weft->free_slots > 0 && weft->sending.head != NULL;
+}
 unsigned client_take_completions(struct weft *weft);
 
 /* --- what arrives --- */
@@ -141,4 +146,6 @@ void client_post(struct weft *weft, struct operation *op);
 void client_meet(struct weft *weft, struct arriving *arriving, const struct weft_address *from,
 	const struct piece *piece);
 void client_copy_stored(struct weft *weft, struct operation *op, struct unexpected *stored);
+/* Ends the receive of a long message if its grant has left and all its data is here. */
+void client_finish_long(struct weft *weft, struct operation *op);
 unsigned client_take_arrivals(struct weft *weft);

@@ -7,10 +7,14 @@
 
 /* Fills send slots with pieces, and handles their completions. */
 
+#define PIECES_A_TURN (ENDPOINT_WINDOW / ENDPOINT_PIECE_FRAMES)
+
 void client_ring(struct weft *weft)
 {
 	atomic_thread_fence(memory_order_seq_cst);
-	if (atomic_load_explicit(&weft->marks->rests, memory_order_relaxed) != 0)
+	/* Once: the interface takes longer to wake up than a piece to be copied. */
+	if (atomic_load_explicit(&weft->marks->rests, memory_order_relaxed) != 0 &&
+		atomic_exchange(&weft->marks->rests, 0) != 0)
 		eventfd_write(weft->socket.door, 1);
 }
 
@@ -47,17 +51,27 @@ void client_sent(struct weft *weft, struct operation *op)
 		operation_move(&weft->acking, op);
 }
 
-static void send_part(struct weft *weft, struct operation *op)
+/* Sends the next bytes of the message, up to 'end', in a slot. */
+static void send_bytes(struct weft *weft, struct operation *op, const struct piece *piece,
+	uint64_t end, bool waits)
 {
 	unsigned slot = weft->free_slot[--weft->free_slots];
-	uint64_t left = op->agreed - op->moved;
+	uint64_t left = end - op->moved;
 	uint32_t bytes =
 		left < weft->layout.piece_bytes ? (uint32_t)left : weft->layout.piece_bytes;
+
+	if (bytes > 0)
+		memcpy(weft->send + (size_t)slot * weft->layout.piece_bytes, op->buffer + op->moved,
+			bytes);
+	op->moved += bytes;
+	order(weft, op, slot, piece, bytes, waits);
+}
+
+static void send_part(struct weft *weft, struct operation *op)
+{
 	const struct piece piece = {.kind = PIECE_PART, .id = op->back, .bytes = op->moved};
 
-	memcpy(weft->send + (size_t)slot * weft->layout.piece_bytes, op->buffer + op->moved, bytes);
-	order(weft, op, slot, &piece, bytes, !is_early(op));
-	op->moved += bytes;
+	send_bytes(weft, op, &piece, op->agreed, !is_early(op));
 	if (op->moved == op->agreed)
 		client_sent(weft, op);
 	else
@@ -66,7 +80,6 @@ static void send_part(struct weft *weft, struct operation *op)
 
 static void send_whole(struct weft *weft, struct operation *op)
 {
-	unsigned slot = weft->free_slot[--weft->free_slots];
 	const struct piece piece = {.kind = PIECE_WHOLE,
 		.space = op->space,
 		.has_data = op->has_data,
@@ -74,10 +87,7 @@ static void send_whole(struct weft *weft, struct operation *op)
 		.data = op->data,
 		.bytes = op->message};
 
-	if (op->message > 0)
-		memcpy(weft->send + (size_t)slot * weft->layout.piece_bytes, op->buffer,
-			op->message);
-	order(weft, op, slot, &piece, (uint32_t)op->message, !is_early(op));
+	send_bytes(weft, op, &piece, op->message, !is_early(op));
 	client_sent(weft, op);
 }
 
@@ -91,7 +101,7 @@ static void send_ask(struct weft *weft, struct operation *op)
 		.data = op->data,
 		.bytes = op->message};
 
-	order(weft, op, weft->free_slot[--weft->free_slots], &piece, 0, true);
+	send_bytes(weft, op, &piece, op->message, true);
 	operation_move(&weft->asking, op);
 }
 
@@ -101,18 +111,18 @@ static void send_grant(struct weft *weft, struct operation *op)
 		.kind = PIECE_GRANT, .id = op->back, .back = op->id, .bytes = op->agreed};
 
 	order(weft, op, weft->free_slot[--weft->free_slots], &piece, 0, false);
-	if (op->agreed == 0)
-		operation_finish_receive(weft, op);
-	else
-		operation_move(&weft->moving, op);
+	operation_move(&weft->moving, op);
+	client_finish_long(weft, op);
 }
 
-/* Fills free slots. A long message sends one piece, then queues again. */
+/* Fills free slots, as many as a window takes: then the interface, or a peer that waits for this
+ * CPU, has its turn. A long message sends one piece, then queues again. */
 void client_send_pieces(struct weft *weft)
 {
 	struct operation *op;
 
-	while (weft->free_slots > 0 && (op = weft->sending.head) != NULL) {
+	for (unsigned i = 0; i < PIECES_A_TURN && client_can_send(weft); i++) {
+		op = weft->sending.head;
 		if (op->kind == WEFT_RECEIVED)
 			send_grant(weft, op);
 		else if (op->granted)

@@ -32,6 +32,7 @@ struct node {
 		size_t bytes;
 		int file;
 		int connection[2]; /* the program's end, the lab's */
+		int door;
 		bool gone;
 	} program[BED_ENDPOINTS];
 };
@@ -211,7 +212,7 @@ int weft_socket_open(struct weft_socket *to, const char *host, uint16_t endpoint
 		socketpair(AF_UNIX, SOCK_SEQPACKET, 0, bed.node[at].program[number].connection), 0);
 	to->connection = bed.node[at].program[number].connection[0];
 	to->bell = eventfd(0, EFD_NONBLOCK);
-	to->door = eventfd(0, EFD_NONBLOCK);
+	to->door = bed.node[at].program[number].door = eventfd(0, EFD_NONBLOCK);
 	return 0;
 }
 

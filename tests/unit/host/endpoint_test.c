@@ -262,6 +262,84 @@ UNIT_TEST(a_message_longer_than_the_buffer_is_cut_with_an_error)
 	stop_all();
 }
 
+/* Buffers that end before, at and behind the first piece; receives that are there before the
+ * message, while it arrives, and after it. */
+UNIT_TEST(a_long_message_is_cut_to_any_buffer_whenever_it_is_received)
+{
+	static uint8_t sent[5000], got[2001];
+	const uint32_t piece = endpoint_piece_bytes(BED_MTU);
+	const uint64_t room[] = {0, 1, 50, piece - 1, piece, piece + 1, 2000};
+	struct weft *a, *b;
+	struct weft_address to = start_two(&a, &b);
+
+	fill(sent, sizeof(sent), 5);
+	for (unsigned i = 0; i < 12 * sizeof(room) / sizeof(room[0]); i++) {
+		uint64_t bytes = room[i / 12];
+		struct weft_event event;
+
+		memset(got, 0, sizeof(got));
+		assert_int_equal(weft_send(a, &to, 0, sent, sizeof(sent), NULL), 0);
+		for (unsigned turns = i % 12; turns > 0; turns--)
+			turn(NULL);
+		assert_int_equal(weft_recv(b, NULL, 0, 0, got, bytes, NULL), 0);
+		event = event_of(b);
+		assert_int_equal(event.error, -EMSGSIZE);
+		assert_int_equal(event.bytes, sizeof(sent));
+		assert_memory_equal(got, sent, bytes);
+		assert_int_equal(got[bytes], 0);
+		assert_int_equal(event_of(a).error, 0);
+	}
+	stop_all();
+}
+
+UNIT_TEST(the_first_piece_of_a_long_message_does_not_wait_for_the_receiver)
+{
+	static uint8_t data[2000];
+	const uint32_t piece = endpoint_piece_bytes(BED_MTU);
+	struct weft *a, *b;
+	struct weft_address to = start_two(&a, &b);
+
+	assert_int_equal(weft_send(a, &to, 0, data, piece + 1, NULL), 0);
+	assert_int_equal(weft_recv(b, NULL, 0, 0, data, sizeof(data), NULL), 0);
+	assert_int_equal(event_of(b).error, 0);
+	assert_int_equal(event_of(a).error, 0);
+	assert_int_equal(endpoint_set_counters(bed.node[0].set)[ENDPOINT_PIECES_SENT], 2);
+	stop_all();
+}
+
+/* The grant of a long message arrives, and more pieces are due than one call sends. */
+UNIT_TEST(a_program_with_pieces_to_send_is_not_told_to_sleep)
+{
+	static uint8_t data[20000];
+	struct weft *a, *b;
+	struct weft_address to = start_two(&a, &b);
+
+	assert_int_equal(weft_recv(b, NULL, 0, 0, data, sizeof(data), NULL), 0);
+	assert_int_equal(weft_send(a, &to, 0, data, sizeof(data), NULL), 0);
+	for (unsigned i = 0; i < 100; i++)
+		turn(a);
+	assert_int_equal(weft_poll(a, NULL, 0), 0);
+	assert_int_equal(weft_arm(a), 0);
+	stop_all();
+}
+
+/* --- sleep --- */
+
+UNIT_TEST(an_interface_that_sleeps_is_rung_once)
+{
+	static uint8_t data[1000];
+	struct weft *a, *b;
+	struct weft_address to = start_two(&a, &b);
+	eventfd_t rung;
+
+	assert_true(endpoint_set_rest(bed.node[0].set, true));
+	for (unsigned i = 0; i < 20; i++)
+		assert_int_equal(weft_send(a, &to, 0, data, sizeof(data), NULL), 0);
+	assert_int_equal(eventfd_read(bed.node[0].program[0].door, &rung), 0);
+	assert_int_equal(rung, 1);
+	stop_all();
+}
+
 /* --- slow and absent programs --- */
 
 UNIT_TEST(a_program_that_does_not_look_stops_only_what_is_for_it)
