@@ -4,6 +4,7 @@
 /* ugal in grids and HyperX networks: the verifier judges the tables, with all detours. */
 
 #include "failures.h"
+#include "route/route_lengths.h"
 #include "route_bench.h"
 
 static const struct {
@@ -48,6 +49,39 @@ UNIT_TEST(every_grid_and_hyperx_is_free_of_deadlock)
 				report.evidence);
 		assert_int_equal(report.vc_classes, networks[i].classes);
 		assert_int_equal(report.max_switch_links, networks[i].longest);
+	}
+}
+
+/* Links from a switch to a host by the table. */
+static unsigned follow(const struct topology *topology, const struct route_table *table,
+	uint32_t at, uint32_t host)
+{
+	struct topology_port far;
+
+	for (unsigned links = 0;; links++) {
+		assert_true(topology_peer(topology,
+			(struct topology_port){DEVICE_SWITCH, at, route_table_row(table, at)[host]},
+			&far));
+		if (far.kind == DEVICE_HOST)
+			return links;
+		at = far.device;
+	}
+}
+
+UNIT_TEST(the_lengths_that_switches_weigh_are_those_of_the_tables)
+{
+	for (unsigned i = 0; i < NETWORKS; i++) {
+		OWNED(topology) *topology = bench_generate(networks[i].spec);
+		OWNED(route_table) *table = tables(topology, NULL);
+		struct route_lengths *lengths = route_lengths_create(topology);
+
+		assert_non_null(lengths);
+		for (uint32_t at = 0; at < topology->switches; at++)
+			for (uint32_t host = 0; host < topology->hosts; host++)
+				assert_int_equal(follow(topology, table, at, host),
+					route_lengths_to(lengths, at, host));
+		assert_int_equal(route_lengths_to(lengths, 0, topology->hosts), UINT8_MAX);
+		route_lengths_destroy(lengths);
 	}
 }
 
