@@ -29,9 +29,15 @@ struct memory {
 
 static char *read_all(FILE *in, size_t max, size_t *length, struct memory memory)
 {
+	struct stat about;
 	size_t room = 1 << 16;
-	char *text = memory.resize(NULL, room), *grown;
+	char *text, *grown;
 
+	/* One byte more than a regular file has, to notice its end without growing. */
+	if (fstat(fileno(in), &about) == 0 && about.st_size >= (off_t)room &&
+		(size_t)about.st_size < max)
+		room = (size_t)about.st_size + 1;
+	text = memory.resize(NULL, room);
 	*length = 0;
 	while (text != NULL) {
 		*length += fread(text + *length, 1, room - *length, in);

@@ -12,7 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define MAPPED_FROM ((size_t)64 << 20)
+#define MAPPED_FROM ((size_t)1 << 20)
 
 struct spill {
 	size_t bytes; /* with this head */

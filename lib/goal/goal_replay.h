@@ -37,6 +37,7 @@
  * 'nic' is ignored: a host has one interface. An 'irequires' is met when the other operation
  * begins: for a calc, when its CPU starts it.
  *
+ * Its arrays are in memory of base/spill.h, so a process must not fork() while it uses a replay.
  * Nothing is allocated after goal_replay_create(). The calls for one host come from one thread;
  * hosts may have different threads.
  *
@@ -63,7 +64,6 @@ struct goal_replay_config {
 	uint64_t piece_bytes;      /* size that an interface accepts at once; 0: any size */
 	uint64_t rendezvous_bytes; /* longer messages send a request; 0: no requests, no copies */
 	bool interleave;           /* destinations take turns */
-	bool spills;               /* its arrays are in memory of base/spill.h; no fork() */
 	bool times;                /* goal_replay_times() will be asked for */
 };
 

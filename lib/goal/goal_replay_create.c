@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/spill.h"
 #include "goal_replay_private.h"
 
 static int compare_numbers(const void *a, const void *b)
@@ -29,7 +30,8 @@ static int count_answers(const struct goal_replay *replay, struct answers *answe
 	const struct goal *goal = replay->goal;
 
 	answers->end = calloc((size_t)replay->hosts + 1, sizeof(*answers->end));
-	answers->to = calloc(replay->rendezvous_bytes != 0 ? goal->ops : 1, sizeof(*answers->to));
+	answers->to =
+		spill_zeroed(replay->rendezvous_bytes != 0 ? goal->ops : 1, sizeof(*answers->to));
 	if (answers->end == NULL || answers->to == NULL)
 		return -ENOMEM;
 	for (uint32_t op = 0; op < goal->ops && replay->rendezvous_bytes != 0; op++)
@@ -196,7 +198,7 @@ static void begin_host(struct goal_replay *replay, struct goal_replay_host *host
 
 static int make(struct goal_replay *replay, const struct goal_replay_config *config)
 {
-	uint32_t *scratch = calloc(messages_max(replay), sizeof(*scratch));
+	uint32_t *scratch = spill_zeroed(messages_max(replay), sizeof(*scratch));
 	struct answers answers = {0};
 	uint32_t channels = 0, slots = 0;
 	int result = scratch == NULL ? -ENOMEM : make_rooms(replay, config->times);
@@ -211,9 +213,9 @@ static int make(struct goal_replay *replay, const struct goal_replay_config *con
 		make_channels(replay, &replay->host[host], &answers, scratch, &channels, &slots);
 	for (uint32_t host = 0; host < replay->hosts && result == 0; host++)
 		begin_host(replay, &replay->host[host], config->start);
-	free(scratch);
+	spill_free(scratch);
 	free(answers.end);
-	free(answers.to);
+	spill_free(answers.to);
 	return result;
 }
 
@@ -223,7 +225,7 @@ struct goal_replay *goal_replay_create(const struct goal_replay_config *config)
 
 	if (replay != NULL) {
 		replay->goal = config->goal;
-		replay->arrays.spills = config->spills;
+		replay->arrays.spills = true;
 		replay->hosts = config->host_of != NULL ? config->hosts : config->goal->ranks;
 		replay->copy_rate_bps = config->copy_rate_bps;
 		replay->overhead_ps = config->overhead_ps;

@@ -86,7 +86,7 @@ UNIT_TEST(an_array_grows_beyond_half_of_the_largest_room)
 	free(array);
 }
 
-/* 64 MiB and more are in a file, if there is room for one. */
+/* 1 MiB and more are in a file, if there is room for one. */
 UNIT_TEST(an_array_that_outgrows_memory_keeps_its_contents)
 {
 	const char *const folder[] = {"/var/tmp", "/nowhere"};
