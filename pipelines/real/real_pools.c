@@ -11,7 +11,7 @@
 #include "real_private.h"
 #include "wire/frame.h"
 
-#define DATA_MBUFS_MIN    8192u
+#define DATA_MBUFS_MIN    2048u
 #define DATA_MBUFS_MAX    65536u
 #define DATA_MBUFS_A_PORT 1024u /* most of a port's buffer; when the pool is empty senders wait */
 #define CONTROL_MBUFS_MIN 4096u
