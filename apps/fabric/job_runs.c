@@ -127,7 +127,7 @@ int job_runs_make(struct job_runs *runs, struct run_config *config, const atomic
 	if (config->jobs.count == 0)
 		return 0;
 	if (run_result_jobs_make(&runs->kept, config) < 0)
-		return error_set(error, ENOMEM, "no memory for jobs");
+		return error_set(error, ENOMEM, "not enough memory for jobs");
 	return run_all(&runner);
 }
 
@@ -147,7 +147,7 @@ static int add_hosts(const struct run_config *config, const struct topology *top
 		uint32_t first = placement.first[i], hosts = placement.first[i + 1] - first;
 
 		if (run_result_job_set_hosts(job, hosts) < 0)
-			result = error_set(error, ENOMEM, "no memory for jobs");
+			result = error_set(error, ENOMEM, "not enough memory for jobs");
 		for (uint32_t k = 0; k < job->hosts; k++)
 			snprintf(job->host[k], sizeof(job->host[k]), "%s",
 				topology->host_at[placement.host[first + k]].name);

@@ -172,11 +172,11 @@ static int check_workers(const struct options *options, const struct run_config 
 		snprintf(asked, sizeof(asked), "--workers %u", options->workers);
 	if (config->clock != RUN_CLOCK_VIRTUAL)
 		return error_set(error, EINVAL,
-			"%s: only the virtual clock has workers; on the real clock use --lcores",
+			"%s: workers exist only on the virtual clock; on the real clock use --lcores",
 			asked);
 	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
-		return error_set(error, EINVAL,
-			"%s: wormhole switching: only one worker can run this", asked);
+		return error_set(
+			error, EINVAL, "%s: wormhole switching supports only one worker", asked);
 	return 0;
 }
 

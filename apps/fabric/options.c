@@ -20,7 +20,7 @@ static const struct argp_option argp_options[] = {
 	{"clock", OPTION_TEXT(struct options, clock), "CLOCK", 0,
 		"virtual or real; overrides the run file", 0},
 	{"dilation", OPTION_TEXT(struct options, dilation), "N", 0,
-		"slow the real clock down N times, or auto; overrides the run file", 0},
+		"slow the real clock down by a factor of N, or auto; overrides the run file", 0},
 	{"set", KEY_SET, "KEY=VALUE", 0,
 		"change a key of the run file, such as switch.buffer=64KiB", 0},
 	{"json", OPTION_TEXT(struct options, json), "FILE", 0,
@@ -41,10 +41,10 @@ static const struct argp_option argp_options[] = {
 		0},
 	{"lcores", KEY_LCORES, "N", 0, "poll loops (default 1)", 0},
 	{"workers", KEY_WORKERS, "N", 0, "threads of a run on the virtual clock (default 1)", 0},
-	{"mpi", KEY_MPI, NULL, 0,
-		"this is one of the processes that mpirun has started, which run the file together",
+	{"mpi", KEY_MPI, NULL, 0, "run as one of the processes that mpirun started for this file",
 		0},
-	{"live", KEY_LIVE, "FD", 0, "write each sample to this open file, for weft run --web", 0},
+	{"live", KEY_LIVE, "FD", 0, "write each sample to this file descriptor, for weft run --web",
+		0},
 	{"quiet", 'q', NULL, 0, "no table, no progress", 0},
 	{0},
 };
@@ -57,7 +57,7 @@ static void add_capture(struct options *options, const char *text, struct argp_s
 	if (length == 0 || length >= sizeof(options->capture[0].port) || equals[1] == '\0')
 		argp_error(state, "--pcap %s: expected PORT=FILE, such as s0:1=link.pcapng", text);
 	if (options->captures == OPTIONS_CAPTURES_MAX)
-		argp_error(state, "--pcap: at most %d of them", OPTIONS_CAPTURES_MAX);
+		argp_error(state, "--pcap: at most %d are possible", OPTIONS_CAPTURES_MAX);
 	memcpy(options->capture[options->captures].port, text, length);
 	options->capture[options->captures++].path = equals + 1;
 }
@@ -80,7 +80,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 	switch (key) {
 	case KEY_SET:
 		if (options->sets == OPTIONS_SETS_MAX)
-			argp_error(state, "--set: at most %d of them", OPTIONS_SETS_MAX);
+			argp_error(state, "--set: at most %d are possible", OPTIONS_SETS_MAX);
 		options->set[options->sets++] = argument;
 		return 0;
 	case KEY_PCAP:
@@ -106,11 +106,11 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->run_file != NULL)
-			argp_error(state, "one run file, not also '%s'", argument);
+			argp_error(state, "expected one run file, not also '%s'", argument);
 		options->run_file = argument;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "a run file is needed");
+		argp_error(state, "expected a run file");
 		return EINVAL;
 	default:
 		return option_key_store(options, key, argument) ? 0 : ARGP_ERR_UNKNOWN;

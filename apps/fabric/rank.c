@@ -28,8 +28,8 @@ static int join(char **argv, struct ranks **ranks, struct error *error)
 	if (result != -ENOENT)
 		return error_set(error, -result, "--mpi: %s", why.text);
 	return error_set(error, ENOTSUP,
-		"--mpi: this Weft has no MPI: install the package weft-mpi, or libopenmpi-dev and "
-		"build it again with -Dmpi=enabled");
+		"--mpi: this build of Weft does not support MPI: install the package weft-mpi, or "
+		"install libopenmpi-dev and rebuild with -Dmpi=enabled");
 #endif
 }
 
@@ -47,7 +47,8 @@ struct ranks *rank_open(
 static int compare_text(
 	struct ranks *ranks, const char *text, const char *what, struct error *error)
 {
-	int result = text == NULL ? error_set(error, ENOMEM, "no memory for a comparison") : 0;
+	int result =
+		text == NULL ? error_set(error, ENOMEM, "not enough memory for a comparison") : 0;
 
 	result = ranks_agree(ranks, result, error);
 	return result < 0 ? result : ranks_compare(ranks, text, strlen(text), what, error);

@@ -35,7 +35,7 @@ static int check_file(const char *path, struct error *error)
 	if (path[0] == '\0')
 		return error_set(error, EINVAL, "'': expected a file");
 	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-		return error_set(error, EINVAL, "%s: is a folder, expected a file", path);
+		return error_set(error, EINVAL, "%s: is a folder; expected a file", path);
 	slash = strrchr(path, '/');
 	if (access(path, F_OK) != 0) {
 		size_t length = slash == NULL ? 0 : (size_t)(slash - path) + 1;
@@ -101,7 +101,8 @@ int report_check(
 		if (config->traffic.at[i].pattern == &traffic_flows)
 			return result;
 	if (result == 0 && options->flows != NULL)
-		return error_set(error, EINVAL, "--flows: the run has no traffic of pattern flows");
+		return error_set(
+			error, EINVAL, "--flows: the run has no traffic with 'pattern: flows'");
 	return result;
 }
 
@@ -136,7 +137,7 @@ static bool write_flows(const struct report *report, FILE *out)
 
 static int fault_stopped(struct error *error)
 {
-	return error_set(error, EINTR, "a signal came before the result was written");
+	return error_set(error, EINTR, "a signal arrived before the result was written");
 }
 
 bool report_reader_is_gone(void)
@@ -156,7 +157,7 @@ static int write_to_reader(bool (*write)(const struct report *, FILE *),
 	int code;
 
 	if (out == NULL)
-		return error_set(error, ENOMEM, "no memory for the result");
+		return error_set(error, ENOMEM, "not enough memory for the result");
 	errno = 0;
 	good = write(report, out);
 	failed = ferror(out) != 0;
@@ -166,7 +167,7 @@ static int write_to_reader(bool (*write)(const struct report *, FILE *),
 	if (run_result_is_stopped(report->result) && (failed || !good))
 		return fault_stopped(error);
 	if (!good && !failed)
-		return error_set(error, ENOMEM, "no memory for the result");
+		return error_set(error, ENOMEM, "not enough memory for the result");
 	if (failed && out != stdout && code != EPIPE && !report_reader_is_gone())
 		return error_set(error, EIO, "standard output: cannot be written: %s",
 			strerror(code != 0 ? code : EIO));

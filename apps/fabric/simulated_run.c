@@ -202,7 +202,7 @@ int wormhole_run(const struct options *options, const struct run_config *config,
 
 	if (options->captures > 0)
 		return error_set(error, EINVAL,
-			"--pcap: wormhole switches move flits, not frames that could be captured");
+			"--pcap: wormhole switches move flits, so there are no frames to capture");
 	fabric = wormhole_fabric_create(topology, config, error);
 	if (fabric == NULL)
 		return -errno;

@@ -22,28 +22,28 @@
 #include "wire/frame.h"
 
 /* Number of the check (docs/man/weft-audit.1), identifier, name in JSON, what it means. */
-#define AUDIT_KINDS(X)                                                                          \
-	X(1, LOST, "lost", "a frame that entered never left")                                   \
-	X(1, NOWHERE, "nowhere", "a frame that nothing sent")                                   \
-	X(1, TWICE, "twice", "a frame that passed twice")                                       \
-	X(2, DAMAGED, "damaged", "a frame with a wrong header or CRC")                          \
-	X(2, CHANGED, "changed", "bytes changed that no device may change")                     \
-	X(2, CURSOR, "cursor", "a cursor that did not advance as the route requires")           \
-	X(2, FLAGS, "flags", "flags changed that no switch may change")                         \
-	X(2, VC, "vc", "a VC that the rules do not give")                                       \
-	X(3, OUTPUT, "output", "an output that neither route nor table allows")                 \
-	X(3, ROUTE, "route", "a source route that the routes do not have")                      \
-	X(3, AFC, "afc", "the adapted-flow channel with a flow that is not adapted")            \
-	X(4, CREDIT, "credit", "more blocks sent than the limit allowed")                       \
-	X(4, TOTAL, "total", "credit totals that do not match the frames")                      \
-	X(4, FELL, "fell", "a credit total that fell within a session")                         \
-	X(4, BUFFER, "buffer", "more blocks stored than the buffer holds")                      \
-	X(5, OVERTAKEN, "overtaken", "a frame that overtook one in front of it")                \
-	X(6, EARLY, "early", "an arrival before link and frame allow it")                       \
-	X(6, RATE, "rate", "transmissions faster than the link")                                \
-	X(7, UNFAIR, "unfair", "an input that was passed over twice")                           \
-	X(8, ACKNOWLEDGED, "acknowledged", "an acknowledgement of a frame that did not arrive") \
-	X(8, MESSAGE, "message", "a message that is not sent in order")
+#define AUDIT_KINDS(X)                                                                           \
+	X(1, LOST, "lost", "a frame that entered never left")                                    \
+	X(1, NOWHERE, "nowhere", "a frame that was never sent")                                  \
+	X(1, TWICE, "twice", "a frame that passed twice")                                        \
+	X(2, DAMAGED, "damaged", "a frame with a wrong header or CRC")                           \
+	X(2, CHANGED, "changed", "bytes changed that no device may change")                      \
+	X(2, CURSOR, "cursor", "a cursor that did not advance as the route requires")            \
+	X(2, FLAGS, "flags", "flags changed that no switch may change")                          \
+	X(2, VC, "vc", "a VC that the rules do not allow")                                       \
+	X(3, OUTPUT, "output", "an output that neither route nor table allows")                  \
+	X(3, ROUTE, "route", "a source route that is not among the routes")                      \
+	X(3, AFC, "afc", "a flow in the adapted-flow channel that was not adapted")              \
+	X(4, CREDIT, "credit", "more blocks sent than the limit allowed")                        \
+	X(4, TOTAL, "total", "credit totals that do not match the frames")                       \
+	X(4, FELL, "fell", "a credit total that fell within a session")                          \
+	X(4, BUFFER, "buffer", "more blocks stored than the buffer holds")                       \
+	X(5, OVERTAKEN, "overtaken", "a frame that overtook an earlier one")                     \
+	X(6, EARLY, "early", "an arrival earlier than the link and the frame allow")             \
+	X(6, RATE, "rate", "transmissions faster than the link")                                 \
+	X(7, UNFAIR, "unfair", "an input that was passed over twice")                            \
+	X(8, ACKNOWLEDGED, "acknowledged", "an acknowledgement for a frame that did not arrive") \
+	X(8, MESSAGE, "message", "a message that was sent out of order")
 
 enum audit_kind {
 #define X(check, id, name, text) AUDIT_##id,

@@ -271,7 +271,7 @@ static void check_output(struct audit *audit, const struct audit_seen *seen,
 	audit_report(audit, AUDIT_OUTPUT, &seen->frame.seen,
 		decision->output != AUDIT_UNKNOWN
 			? "%s: %s leaves here, expected port %u"
-			: "%s: %s leaves here, which is none of its ports; the table has %u",
+			: "%s: %s leaves here, which is not one of its ports; the table has %u",
 		audit_port_name(audit, seen->at->way, text), audit_describe(entered, frame),
 		decision->output != AUDIT_UNKNOWN ? decision->output
 						  : (unsigned)__builtin_ctzll(decision->allowed));
@@ -307,7 +307,7 @@ static void check_mutable(struct audit *audit, const struct audit_seen *seen,
 		return;
 	if ((changed & ~may) != 0)
 		audit_report(audit, AUDIT_FLAGS, &seen->frame.seen,
-			"%s: the flags are 0x%02x, they were 0x%02x", text, out->flags, in->flags);
+			"%s: the flags are 0x%02x, but were 0x%02x", text, out->flags, in->flags);
 	if (audit->rules.vcs_known && audit->rules.afi && out->vc == audit->rules.vcs - 1 &&
 		(out->flags & FRAME_F_ADAPTED) == 0)
 		audit_report(audit, AUDIT_AFC, &seen->frame.seen,
@@ -317,7 +317,7 @@ static void check_mutable(struct audit *audit, const struct audit_seen *seen,
 			text, out->vc, vc);
 	if (out->vc_original != in->vc_original)
 		audit_report(audit, AUDIT_VC, &seen->frame.seen,
-			"%s: the original VC is %u, it was %u", text, out->vc_original,
+			"%s: the original VC is %u, but was %u", text, out->vc_original,
 			in->vc_original);
 }
 
@@ -330,7 +330,7 @@ static void compare(
 	audit_port_name(audit, seen->at->way, text);
 	if (entered->fixed != seen->frame.fixed || entered->bytes != seen->frame.bytes)
 		audit_report(audit, AUDIT_CHANGED, &seen->frame.seen,
-			"%s: bytes that no switch changes differ from frame %" PRIu64, text,
+			"%s: bytes that no switch may change differ from frame %" PRIu64, text,
 			entered->seen.number);
 	if (entered->passed)
 		audit_report(audit, AUDIT_OVERTAKEN, &entered->passer,

@@ -75,7 +75,7 @@ static void begin(struct audit *audit, struct audit_seen *seen)
 	audit->offset_known[source] = true;
 	if (audit->rules.set != NULL && !has_route(audit->rules.set, &seen->frame))
 		audit_report(audit, AUDIT_ROUTE, &seen->frame.seen,
-			"%s: %s has a route that the routes do not have",
+			"%s: %s has a route that is not among the routes",
 			audit_port_name(audit, seen->at->way, text),
 			audit_describe(&seen->frame, frame));
 	if (pair == NULL)
@@ -130,7 +130,7 @@ static void reinject(struct audit *audit, struct audit_seen *seen)
 	seen->frame.birth = audit->frame[found].birth;
 	if (audit->frame[found].fixed != seen->frame.fixed)
 		audit_report(audit, AUDIT_CHANGED, &seen->frame.seen,
-			"%s: bytes that no host on the way changes differ from frame %" PRIu64,
+			"%s: bytes that no host on the path may change differ from frame %" PRIu64,
 			text, audit->frame[found].seen.number);
 	if (seen->frame.header.cursor != audit->frame[found].header.cursor + 1)
 		audit_report(audit, AUDIT_CURSOR, &seen->frame.seen,

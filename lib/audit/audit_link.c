@@ -60,7 +60,7 @@ static void check_total(struct audit *audit, const struct audit_seen *seen, unsi
 
 	if (shown != counted)
 		audit_report(audit, AUDIT_TOTAL, &seen->frame.seen,
-			"%s: VC %u: %s %" PRIu32 " blocks, but its frames give %" PRIu32,
+			"%s: VC %u: %s %" PRIu32 " blocks, but its frames add up to %" PRIu32,
 			audit_port_name(audit, seen->at->way, text), vc, what, shown, counted);
 }
 
@@ -180,7 +180,7 @@ static void send_credit(struct audit *audit, const struct audit_seen *seen)
 		else if ((port->limit_known & bit(vc)) != 0 &&
 			 (int32_t)(port->limit[vc] - credit.sent[vc]) < 0)
 			audit_report(audit, AUDIT_CREDIT, &seen->frame.seen,
-				"%s: VC %u: %" PRIu32 " blocks sent, the limit is %" PRIu32,
+				"%s: VC %u: %" PRIu32 " blocks sent, but the limit is %" PRIu32,
 				audit_port_name(audit, seen->at->way, text), vc, credit.sent[vc],
 				port->limit[vc]);
 		port->reported[vc] = credit.sent[vc];
@@ -224,7 +224,7 @@ static void spend(struct audit *audit, const struct audit_seen *seen)
 	audit_port_name(audit, seen->at->way, text);
 	if (left < 0)
 		audit_report(audit, AUDIT_CREDIT, &seen->frame.seen,
-			"%s: VC %u: %" PRIu32 " blocks sent, the limit is %" PRIu32, text, vc,
+			"%s: VC %u: %" PRIu32 " blocks sent, but the limit is %" PRIu32, text, vc,
 			port->sent[vc], port->limit[vc]);
 	else if (seen->has_credits && (uint32_t)left != seen->credits)
 		audit_report(audit, AUDIT_TOTAL, &seen->frame.seen,
@@ -245,7 +245,7 @@ static void store(struct audit *audit, const struct audit_seen *seen)
 	if (port->at.kind == DEVICE_SWITCH && audit->rules.vc_blocks != 0 &&
 		port->stored[vc] > audit->rules.vc_blocks)
 		audit_report(audit, AUDIT_BUFFER, &seen->frame.seen,
-			"%s: VC %u: %" PRIu32 " blocks stored, the buffer holds %" PRIu32,
+			"%s: VC %u: %" PRIu32 " blocks stored, but the buffer holds %" PRIu32,
 			audit_port_name(audit, seen->at->way, text), vc, port->stored[vc],
 			audit->rules.vc_blocks);
 }
@@ -279,7 +279,7 @@ static void check_rate(struct audit *audit, const struct audit_seen *seen)
 	if (begin + PS_PER_NS < port->free_ps) {
 		quantity_format(QUANTITY_TIME, port->free_ps - begin, early);
 		audit_report(audit, AUDIT_RATE, &seen->frame.seen,
-			"%s: the transmission starts %s before the one before it ends",
+			"%s: the transmission starts %s before the previous one ends",
 			audit_port_name(audit, seen->at->way, text), early);
 	}
 	port->free_ps = (begin > port->free_ps ? begin : port->free_ps) + takes;

@@ -91,9 +91,8 @@ static int add_interface(struct capture_reader *reader, size_t end, struct error
 	if (end < option.next)
 		return damaged(reader, error, "an interface block is too short");
 	if (half_at(reader, reader->at + 8) != ETHERNET)
-		return error_set(error, EINVAL,
-			"%s: link type %u: expected captures of Ethernet (1)", reader->path,
-			half_at(reader, reader->at + 8));
+		return error_set(error, EINVAL, "%s: link type %u: expected Ethernet (1)",
+			reader->path, half_at(reader, reader->at + 8));
 	while (next_option(reader, &option, end)) {
 		if (option.code == PCAPNG_OPTION_NAME && option.bytes < CAPTURE_NAME_MAX)
 			memcpy(interface.name, reader->data + option.value, option.bytes);
@@ -111,7 +110,7 @@ static int add_interface(struct capture_reader *reader, size_t end, struct error
 	}
 	if (interface.ticks_per_s == 0 || interface.offset_s < 0 ||
 		interface.offset_s > (int64_t)TIME_S_MAX)
-		return damaged(reader, error, "unknown resolution or offset of times");
+		return damaged(reader, error, "unknown time resolution or offset");
 	if (reader->seen < reader->interfaces) {
 		reader->seen++; /* added when the file was opened */
 		return 0;
@@ -119,7 +118,8 @@ static int add_interface(struct capture_reader *reader, size_t end, struct error
 	if (reader->interfaces >= INTERFACES_MAX ||
 		!array_reserve(&reader->interface, &reader->room, reader->interfaces + 1u,
 			sizeof(interface)))
-		return error_set(error, ENOMEM, "%s: no memory for its interfaces", reader->path);
+		return error_set(
+			error, ENOMEM, "%s: not enough memory for its interfaces", reader->path);
 	reader->interface[reader->interfaces++] = interface;
 	reader->seen++;
 	return 0;
@@ -207,11 +207,11 @@ static int begin_section(struct capture_reader *reader, struct error *error)
 	uint32_t magic;
 
 	if (reader->bytes - reader->at < PCAPNG_BLOCK_MIN + 4)
-		return damaged(reader, error, "the file ends in the header of a section");
+		return damaged(reader, error, "the file ends in a section header");
 	memcpy(&magic, reader->data + reader->at + 8, sizeof(magic));
 	reader->swapped = magic == __builtin_bswap32(PCAPNG_ORDER_MAGIC);
 	if (!reader->swapped && magic != PCAPNG_ORDER_MAGIC)
-		return damaged(reader, error, "a section without a byte order");
+		return damaged(reader, error, "a section without a valid byte order");
 	reader->section = reader->seen;
 	return 0;
 }
@@ -225,16 +225,18 @@ static int take_block(
 	int result = 0;
 
 	if (left < PCAPNG_BLOCK_MIN)
-		return damaged(reader, error, "the file ends in a block: expected a whole capture");
+		return damaged(
+			reader, error, "the file ends in a block: expected a complete capture");
 	memcpy(&type, reader->data + reader->at, sizeof(type));
 	if (type == PCAPNG_BLOCK_SECTION && (result = begin_section(reader, error)) < 0)
 		return result;
 	type = word_at(reader, reader->at);
 	length = word_at(reader, reader->at + 4);
 	if (length < PCAPNG_BLOCK_MIN || length % 4 != 0)
-		return damaged(reader, error, "a block of an impossible length");
+		return damaged(reader, error, "a block with an impossible length");
 	if (length > left)
-		return damaged(reader, error, "the file ends in a block: expected a whole capture");
+		return damaged(
+			reader, error, "the file ends in a block: expected a complete capture");
 	if (word_at(reader, reader->at + length - 4) != length)
 		return damaged(reader, error, "a block with two lengths");
 	end = reader->at + length - 4;
@@ -259,7 +261,7 @@ static int take_record(
 
 	if (left < PCAP_RECORD)
 		return damaged(
-			reader, error, "the file ends in a packet: expected a whole capture");
+			reader, error, "the file ends in a packet: expected a complete capture");
 	fraction = word_at(reader, reader->at + 4);
 	*packet = (struct capture_packet){
 		.number = ++reader->number,
@@ -271,7 +273,7 @@ static int take_record(
 	};
 	if (packet->captured_bytes > left - PCAP_RECORD)
 		return damaged(
-			reader, error, "the file ends in a packet: expected a whole capture");
+			reader, error, "the file ends in a packet: expected a complete capture");
 	if (packet->captured_bytes > packet->frame_bytes || packet->time_ns / NS_PER_S > TIME_S_MAX)
 		return damaged(reader, error, "a packet with an impossible length or time");
 	reader->at += PCAP_RECORD + packet->captured_bytes;
@@ -303,11 +305,10 @@ static int begin_pcap(struct capture_reader *reader, struct error *error)
 	if (reader->bytes < PCAP_HEADER)
 		return damaged(reader, error, "the file ends in its header");
 	if ((word_at(reader, 20) & 0xFFFF) != ETHERNET)
-		return error_set(error, EINVAL,
-			"%s: link type %u: expected captures of Ethernet (1)", reader->path,
-			word_at(reader, 20) & 0xFFFF);
+		return error_set(error, EINVAL, "%s: link type %u: expected Ethernet (1)",
+			reader->path, word_at(reader, 20) & 0xFFFF);
 	if (!array_reserve(&reader->interface, &reader->room, 1, sizeof(*reader->interface)))
-		return error_set(error, ENOMEM, "%s: no memory", reader->path);
+		return error_set(error, ENOMEM, "%s: out of memory", reader->path);
 	reader->interface[0] = (struct capture_interface){
 		.ticks_per_s = NS_PER_S, .first_ns = UINT64_MAX, .received = UINT64_MAX};
 	reader->interfaces = 1;

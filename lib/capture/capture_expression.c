@@ -100,7 +100,7 @@ static int parse_packets(struct capture_filter *filter, const char *text, struct
 	int result = 0;
 
 	if (pcap == NULL)
-		return error_set(error, ENOMEM, "--filter: no memory");
+		return error_set(error, ENOMEM, "--filter: out of memory");
 	if (!compiles(pcap, &program, text)) {
 		result = refuse_packets(pcap, text, error);
 	} else {

@@ -102,7 +102,7 @@ static struct capture_file *file_get(
 		return file;
 	if (!array_reserve(&manager->file, &manager->files_room, manager->files + 1u,
 		    sizeof(struct capture_file *))) {
-		errno = -error_set(error, ENOMEM, "%s: no memory for a capture", path);
+		errno = -error_set(error, ENOMEM, "%s: not enough memory for a capture", path);
 		return NULL;
 	}
 	file = capture_file_open(path, &manager->options, error);
@@ -166,7 +166,7 @@ static int check_start(struct capture_manager *manager, const char *name, struct
 	if (matching == 0)
 		return error_set(error, ENOENT, "%s: no such port here", name);
 	if (busy == matching)
-		return error_set(error, EBUSY, "%s: is being captured already", name);
+		return error_set(error, EBUSY, "%s: is already being captured", name);
 	return 0;
 }
 
@@ -181,7 +181,7 @@ static int start_locked(struct capture_manager *manager, const char *name, const
 	if (result < 0)
 		return result;
 	if (filter != NULL && (filter = keep_filter(manager, filter)) == NULL)
-		return error_set(error, ENOMEM, "%s: no memory for a capture", path);
+		return error_set(error, ENOMEM, "%s: not enough memory for a capture", path);
 	file = file_get(manager, path, error);
 	if (file == NULL)
 		return -errno;
@@ -266,7 +266,7 @@ struct capture_manager *capture_manager_create(
 	struct capture_manager *manager = calloc(1, sizeof(*manager));
 
 	if (manager == NULL) {
-		errno = -error_set(error, ENOMEM, "no memory for captures");
+		errno = -error_set(error, ENOMEM, "not enough memory for captures");
 		return NULL;
 	}
 	manager->options = *options;

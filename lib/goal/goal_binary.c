@@ -93,7 +93,7 @@ static int find_part(const struct reader *reader, uint32_t rank, struct part *pa
 	left = end - begin - 8;
 	if (roots > left / 4 || part->ops > (left - 4 * roots) / OP_BYTES)
 		return REFUSE(reader,
-			"rank %" PRIu32 ": its part has no room for %" PRIu32 " operations", rank,
+			"rank %" PRIu32 ": its part is too small for %" PRIu32 " operations", rank,
 			part->ops);
 	part->op = reader->from + begin + 8 + 4 * roots;
 	part->list = part->op + (size_t)part->ops * OP_BYTES;
@@ -145,8 +145,8 @@ static int read_waiting(struct reader *reader, const struct part *part, uint32_t
 		uint32_t to = number32(part->list + 4 * (size_t)(index + i));
 
 		if (to >= part->ops)
-			return refuse_op(reader, part, number,
-				"an operation waits for it that does not exist");
+			return refuse_op(
+				reader, part, number, "a nonexistent operation waits for it");
 		result = goal_build_pair(&reader->build, first + number, (first + to) | started);
 	}
 	return result;
@@ -205,7 +205,7 @@ int goal_binary_read(struct goal *goal, const char *bytes, size_t length, const 
 		return REFUSE(&reader, "binary schedule of %" PRIu32 " ranks, expected 1 to %u",
 			ranks, GOAL_RANKS_MAX);
 	if ((reader.length - HEADER) / PLACES < ranks)
-		return REFUSE(&reader, "binary schedule of %" PRIu32 " ranks, cut off", ranks);
+		return REFUSE(&reader, "binary schedule of %" PRIu32 " ranks, truncated", ranks);
 	result = goal_build_begin(&reader.build, &reader.lexer, ranks);
 	for (uint32_t rank = 0; rank < ranks && result == 0; rank++)
 		result = read_rank(&reader, rank);

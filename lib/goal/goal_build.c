@@ -32,7 +32,7 @@ int goal_build_rank(struct goal_builder *build, uint32_t rank, const struct goal
 {
 	if (build->rank_line[rank] != 0)
 		return GOAL_REFUSE(build->lexer, place,
-			"a second schedule of rank %u, the first one is in line %u", rank,
+			"duplicate schedule of rank %u; the first one is in line %u", rank,
 			build->rank_line[rank]);
 	build->rank = rank;
 	build->rank_line[rank] = place->line;
@@ -47,7 +47,7 @@ static int keep_label(struct goal_builder *build, const struct goal_token *label
 
 	if (build->labels_length + label->length >= UINT32_MAX)
 		return GOAL_REFUSE(
-			build->lexer, label, "more than 4 GiB of labels, expected shorter ones");
+			build->lexer, label, "more than 4 GiB of labels; expected shorter ones");
 	if (!array_reserve_spill(&goal->labels, &build->labels_room,
 		    build->labels_length + label->length + 1, 1) ||
 		!array_reserve_spill(&build->by_label, &build->by_label_room, build->labelled + 1,
@@ -115,7 +115,7 @@ static int sort_labels(struct goal_builder *build)
 
 		if (strcmp(goal_label(goal, one), goal_label(goal, two)) == 0)
 			return error_set(build->lexer->error, EINVAL,
-				"%s:%u:1: a second '%.32s' in rank %u, the first one is in line %u",
+				"%s:%u:1: duplicate '%.32s' in rank %u; the first one is in line %u",
 				build->lexer->origin, goal->op[two].line, goal_label(goal, two),
 				build->rank, goal->op[one].line);
 	}

@@ -264,7 +264,7 @@ int goal_alltoallv_check(const struct goal_generate_config *config, struct error
 {
 	return config->matrix != NULL
 		       ? 0
-		       : error_set(error, EINVAL, "alltoallv has no lengths, expected a matrix");
+		       : error_set(error, EINVAL, "alltoallv needs lengths; expected a matrix");
 }
 
 /* --- pipeline, training --- */
@@ -363,7 +363,7 @@ uint64_t goal_pipeline_ops(const struct goal_generate_config *config)
 int goal_pipeline_check(const struct goal_generate_config *config, struct error *error)
 {
 	if (config->microbatches == 0)
-		return error_set(error, EINVAL, "expected 1 or more microbatches");
+		return error_set(error, EINVAL, "expected at least one microbatch");
 	if (config->calc_ns > GOAL_CALC_MAX_NS / 2)
 		return error_set(error, EINVAL, "expected a shorter time to compute");
 	return 0;
@@ -373,7 +373,7 @@ int goal_training_check(const struct goal_generate_config *config, struct error 
 {
 	if (config->layers == 0)
 		return error_set(error, EINVAL,
-			"a training step has a grid of data x tensor x pipeline ranks, such as "
+			"a training step needs a grid of data x tensor x pipeline ranks, such as "
 			"2x4x8");
 	return goal_grid_check(config, error) < 0 ? -EINVAL : goal_pipeline_check(config, error);
 }

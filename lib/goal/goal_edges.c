@@ -77,7 +77,7 @@ static uint32_t find_cycle(const struct goal *goal, const uint32_t *waits, uint3
 static int refuse_cycle(const struct goal_builder *build, uint32_t op)
 {
 	return error_set(build->lexer->error, EINVAL,
-		"%s:%u:1: '%.32s' waits for itself, through what it requires", build->lexer->origin,
+		"%s:%u:1: '%.32s' waits for itself through its dependencies", build->lexer->origin,
 		build->goal->op[op].line, goal_label(build->goal, op));
 }
 
@@ -137,7 +137,8 @@ int goal_matrix_parse(char *text, size_t length, const char *path, uint32_t rank
 	int result = 0;
 
 	if (memchr(text, '\0', length) != NULL)
-		return error_set(error, EINVAL, "%s: has a byte 0, expected lines of text", path);
+		return error_set(
+			error, EINVAL, "%s: contains a zero byte; expected lines of text", path);
 	for (char *line = text, *next; result == 0 && line < text + length; line = next) {
 		next = line + strcspn(line, "\n");
 		if (next < text + length)
@@ -162,7 +163,7 @@ int goal_matrix_load(const char *path, uint32_t ranks, uint64_t **matrix, struct
 		return -errno;
 	*matrix = calloc((size_t)ranks * ranks, sizeof(**matrix));
 	if (*matrix == NULL)
-		result = error_set(error, ENOMEM, "%s: no memory", path);
+		result = error_set(error, ENOMEM, "%s: out of memory", path);
 	else
 		result = goal_matrix_parse(text, length, path, ranks, *matrix, error);
 	free(text);

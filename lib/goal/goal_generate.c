@@ -133,7 +133,7 @@ static struct grid grid_of(const struct goal_generate_config *config)
 static int check_grid(const struct goal_generate_config *config, struct error *error)
 {
 	if (config->layers != 0)
-		return error_set(error, EINVAL, "a transpose has a grid of two dimensions");
+		return error_set(error, EINVAL, "a transpose needs a grid of two dimensions");
 	if ((uint64_t)config->rows * config->columns == config->ranks || config->rows == 0)
 		return 0;
 	return error_set(error, EINVAL,
@@ -234,8 +234,8 @@ static const struct kind *find_kind(const char *name, struct error *error)
 			return &kinds[i];
 		did_you_mean_offer(&nearest, kinds[i].name);
 	}
-	error_set(error, EINVAL, "no exchange '%s'; there are %s%s%s", name, nearest.known,
-		nearest.best != NULL ? "; nearest is " : "",
+	error_set(error, EINVAL, "unknown exchange '%s'; known exchanges: %s%s%s", name,
+		nearest.known, nearest.best != NULL ? "; nearest is " : "",
 		nearest.best != NULL ? nearest.best : "");
 	return NULL;
 }
@@ -254,7 +254,7 @@ static int check_length(
 	if (round == 0 || config->rounds <= max / round)
 		return 0;
 	return error_set(error, EINVAL,
-		"a round has %" PRIu64 " operations, a schedule at most %" PRIu64
+		"a round has %" PRIu64 " operations, but a schedule has at most %" PRIu64
 		": expected fewer ranks or rounds",
 		round, max);
 }
@@ -293,7 +293,7 @@ static int check(const struct goal_generate_config *config, struct error *error)
 	if (config->bytes > GOAL_BYTES_MAX || config->gradient_bytes > GOAL_BYTES_MAX)
 		return error_set(error, EINVAL, "expected messages of at most 1 TiB");
 	if (config->rounds == 0)
-		return error_set(error, EINVAL, "expected 1 or more rounds");
+		return error_set(error, EINVAL, "expected at least one round");
 	if (check_members(config, kind, error) < 0)
 		return -EINVAL;
 	if (kind->check != NULL && kind->check(config, error) < 0)

@@ -197,6 +197,6 @@ int goal_sweep_check(const struct goal_generate_config *config, struct error *er
 {
 	if (config->periodic)
 		return error_set(error, EINVAL,
-			"a sweep has a first and a last rank, expected a grid that is not periodic");
+			"a sweep has a first and a last rank; expected a grid that is not periodic");
 	return goal_grid_check(config, error);
 }

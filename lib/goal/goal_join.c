@@ -148,7 +148,7 @@ struct goal *goal_join(const struct goal_part *part, uint32_t parts, struct erro
 	goal = allocate(&sizes, parts);
 	if (goal == NULL) {
 		errno = ENOMEM;
-		error_set(error, ENOMEM, "no memory for the schedules");
+		error_set(error, ENOMEM, "not enough memory for the schedules");
 		return NULL;
 	}
 	memcpy(goal->labels + 1, START_LABEL, sizeof(START_LABEL));

@@ -56,7 +56,7 @@ static int skip_comment(struct goal_lexer *lexer)
 	set_place(lexer, &begin);
 	for (lexer->at += 2; !starts(lexer, "*/"); lexer->at++) {
 		if (lexer->at == lexer->end)
-			return GOAL_REFUSE(lexer, &begin, "a comment that does not end");
+			return GOAL_REFUSE(lexer, &begin, "an unterminated comment");
 		if (*lexer->at == '\n')
 			next_line(lexer);
 	}

@@ -116,13 +116,12 @@ static int take_options(struct parser *parser, struct goal_op *op)
 	}
 	if (result == 0 && is_word(parser, "cpu")) {
 		if ((result = advance(parser)) == 0)
-			result = take_number(parser, "a number of a CPU", GOAL_CPU_MAX, &number);
+			result = take_number(parser, "a CPU number", GOAL_CPU_MAX, &number);
 		op->cpu = (uint16_t)number;
 	}
 	if (result == 0 && is_word(parser, "nic")) {
 		if ((result = advance(parser)) == 0)
-			result = take_number(
-				parser, "a number of an interface", UINT32_MAX, &number);
+			result = take_number(parser, "an interface number", UINT32_MAX, &number);
 		if (number != 0 && parser->build.goal->nic_line == 0)
 			parser->build.goal->nic_line = op->line;
 	}
@@ -248,7 +247,7 @@ static int take_all(struct parser *parser)
 	if (result == 0)
 		result = take_word(parser, "num_ranks");
 	if (result == 0 && parser->token.kind == GOAL_TOKEN_NUMBER && parser->token.number == 0)
-		return expected(parser, "1 or more ranks");
+		return expected(parser, "at least one rank");
 	if (result == 0)
 		result = take_number(parser, "a number of ranks", GOAL_RANKS_MAX, &ranks);
 	if (result == 0)
@@ -273,7 +272,7 @@ struct goal *goal_parse(const char *text, size_t length, const char *origin, str
 	else
 		result = take_all(&parser);
 	if (result == -ENOMEM)
-		error_set(error, ENOMEM, "%s: no memory", origin);
+		error_set(error, ENOMEM, "%s: out of memory", origin);
 	goal_build_fini(&parser.build);
 	if (result == 0)
 		return parser.build.goal;

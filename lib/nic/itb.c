@@ -241,10 +241,10 @@ const char *itb_check(const struct itb *itb)
 		}
 	}
 	if (frames != itb->frames)
-		return "frames in transit are counted wrongly";
+		return "the number of frames in transit is wrong";
 	if (bytes != itb->pool.used || itb->pool.peak > itb->pool.size)
-		return "the pool of frames in transit is not what it holds, or was over";
+		return "the pool of frames in transit differs from its contents, or overflowed";
 	if (itb->absorbed != itb->reinjected + itb->abandoned + data)
-		return "frames absorbed are not re-injected + abandoned + held";
+		return "absorbed frames differ from re-injected + abandoned + held";
 	return NULL;
 }

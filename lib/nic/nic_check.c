@@ -38,17 +38,17 @@ static const char *check_flow(const struct nic *nic, uint16_t peer)
 		if (message->first_sequence != sequence &&
 			(i != tx->messages.head ||
 				sequence_before(sequence, message->first_sequence)))
-			return "a hole in the numbers of a flow";
+			return "a gap in the numbers of a flow";
 		sequence = end;
 	}
 	if (sequence != tx->next)
 		return "the numbers of a flow do not end at its next";
 	if (find_message(nic, tx, tx->send) != tx->cursor)
-		return "the cursor of a flow is not at the message that goes next";
+		return "the cursor of a flow is not at the message that leaves next";
 	if (find_message(nic, tx, tx->high) != tx->fresh)
-		return "a flow has lost its first message that was not sent whole";
+		return "a flow lost its first message that was not completely sent";
 	if ((tx->messages.head != MESSAGE_NONE) != deadline_queue_armed(&nic->retry, peer))
-		return "a flow has messages and no timer, or a timer and no messages";
+		return "a flow has messages but no timer, or a timer but no messages";
 	return NULL;
 }
 
@@ -79,13 +79,13 @@ static const char *check_transit(const struct nic *nic)
 	const struct itb *itb = nic->itb;
 
 	if (count_waiting(nic) != nic->own_waiting)
-		return "messages of which no frame has left are counted wrongly";
+		return "the number of messages of which no frame has left is wrong";
 	if (itb == NULL)
 		return NULL;
 	if (itb->absorbed != nic->count[NIC_ITB_ABSORBED] ||
 		itb->reinjected != nic->count[NIC_ITB_REINJECTED] ||
 		itb->abandoned != nic->count[NIC_ITB_ABANDONED])
-		return "frames in transit are counted otherwise by the interface";
+		return "the interface has a different count of frames in transit";
 	return itb_check(itb);
 }
 
@@ -124,7 +124,7 @@ static const char *check_shares(const struct nic *nic)
 	if (is_share(&nic->message_share, used, nic->config.link.vcs) &&
 		is_share(&nic->payload_share, payloads, nic->config.link.vcs))
 		return NULL;
-	return "what the VCs hold of the pool is counted wrongly";
+	return "the VCs' shares of the pool are wrong";
 }
 
 /* Subtracts the messages of a queue from the peers' counts of held messages. */
@@ -146,9 +146,7 @@ static const char *check_held(const struct nic *nic, uint16_t peer)
 	for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++)
 		take_off_held(nic, &nic->backlog[vc], peer, &tx);
 	take_off_held(nic, &nic->tx[peer].messages, peer, &tx);
-	return tx.held == 0 && tx.held_payloads == 0
-		       ? NULL
-		       : "what a peer holds of the pool is counted wrongly";
+	return tx.held == 0 && tx.held_payloads == 0 ? NULL : "a peer's share of the pool is wrong";
 }
 
 static const char *check_messages(const struct nic *nic)
@@ -166,7 +164,7 @@ static const char *check_messages(const struct nic *nic)
 		return "a message is in no queue";
 	if (nic->count[NIC_MESSAGES_QUEUED] !=
 		nic->count[NIC_MESSAGES_ACKED] + nic->count[NIC_MESSAGES_FAILED] + held)
-		return "messages queued are not acked + failed + held";
+		return "queued messages differ from acked + failed + held";
 	return NULL;
 }
 
@@ -178,12 +176,12 @@ static const char *check_frames(const struct nic *nic)
 		in_flight += nic->tx[peer].high - nic->tx[peer].acked;
 	if (nic->count[NIC_FRAMES_INJECTED] !=
 		nic->count[NIC_FRAMES_ACKED] + nic->count[NIC_FRAMES_ABANDONED] + in_flight)
-		return "frames injected are not acked + abandoned + in flight";
+		return "injected frames differ from acked + abandoned + in flight";
 	for (unsigned i = 0; i < sizeof(receive_discards) / sizeof(receive_discards[0]); i++)
 		gone += nic->count[receive_discards[i]];
 	if (nic->count[NIC_FRAMES_RECEIVED] !=
 		nic->count[NIC_FRAMES_DELIVERED] + gone + nic->resequencer.total)
-		return "frames received are not delivered + discarded + held";
+		return "received frames differ from delivered + discarded + held";
 	return NULL;
 }
 
@@ -200,7 +198,7 @@ static const char *check_windows(const struct nic *nic)
 		if (nic->resequencer.held[window] == 0)
 			return "a peer keeps an empty resequencing window";
 		if (!deadline_queue_armed(&nic->gap, (uint16_t)peer))
-			return "frames wait for others and no timer runs";
+			return "frames are waiting for others, but no timer runs";
 	}
 	if (open + nic->resequencer.free_count != nic->resequencer.windows)
 		return "a resequencing window is lost";

@@ -154,6 +154,6 @@ int same_file_refuse(const char *output, const char *input, struct error *error)
 {
 	if (output == NULL || input == NULL || !same_file(output, input))
 		return 0;
-	return error_set(error, EINVAL, "%s: is read as %s, expected another file to write to",
-		output, input);
+	return error_set(error, EINVAL,
+		"%s: is also the input %s; expected a different output file", output, input);
 }

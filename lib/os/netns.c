@@ -47,13 +47,13 @@ static int enter(const char *name, struct error *error)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return error_set(error, errno,
-			"network namespace '%s': %s; 'ip netns add %s' makes it", name,
+			"network namespace '%s': %s; 'ip netns add %s' creates it", name,
 			strerror(errno), name);
 	result = setns(fd, CLONE_NEWNET) == 0 ? 0 : -errno;
 	close(fd);
 	if (result < 0)
 		return error_set(error, -result,
-			"network namespace '%s': cannot be entered: %s, expected root", name,
+			"network namespace '%s': cannot be entered: %s; run as root", name,
 			strerror(-result));
 	return 0;
 }
@@ -81,8 +81,8 @@ int netns_run(const char *name, netns_work_fn *work, void *ctx, struct error *er
 	result = pthread_create(&thread, NULL, job_main, &job);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (result != 0)
-		return error_set(
-			error, result, "no thread for a network namespace: %s", strerror(result));
+		return error_set(error, result, "cannot start a thread for a network namespace: %s",
+			strerror(result));
 	pthread_join(thread, NULL);
 	return job.result;
 }
@@ -110,7 +110,8 @@ static int make_and_pin(void *path, struct error *error)
 	char self[64];
 
 	if (unshare(CLONE_NEWNET) != 0)
-		return error_set(error, errno, "%s: no network namespace: %s, expected root",
+		return error_set(error, errno,
+			"%s: cannot create a network namespace: %s; run as root",
 			(const char *)path, strerror(errno));
 	snprintf(self, sizeof(self), "/proc/self/task/%ld/ns/net", (long)syscall(SYS_gettid));
 	if (mount(self, path, "none", MS_BIND, NULL) != 0)
@@ -125,14 +126,14 @@ static int make_and_pin(void *path, struct error *error)
 static int directory_make(struct error *error)
 {
 	if (mkdir(NETNS_DIR, 0755) != 0 && errno != EEXIST)
-		return error_set(error, errno, "%s: %s, expected root", NETNS_DIR, strerror(errno));
+		return error_set(error, errno, "%s: %s; run as root", NETNS_DIR, strerror(errno));
 	if (mount("", NETNS_DIR, "none", MS_SHARED | MS_REC, NULL) == 0)
 		return 0;
 	if (errno != EINVAL)
-		return error_set(error, errno, "%s: %s, expected root", NETNS_DIR, strerror(errno));
+		return error_set(error, errno, "%s: %s; run as root", NETNS_DIR, strerror(errno));
 	if (mount(NETNS_DIR, NETNS_DIR, "none", MS_BIND | MS_REC, NULL) != 0 ||
 		mount("", NETNS_DIR, "none", MS_SHARED | MS_REC, NULL) != 0)
-		return error_set(error, errno, "%s: %s, expected root", NETNS_DIR, strerror(errno));
+		return error_set(error, errno, "%s: %s; run as root", NETNS_DIR, strerror(errno));
 	return 0;
 }
 

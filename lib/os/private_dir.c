@@ -106,8 +106,9 @@ static int open_itself(const char *path, struct error *error)
 	if (fd >= 0)
 		return fd;
 	if (lstat(path, &status) == 0 && !S_ISDIR(status.st_mode))
-		return error_set(error, EPERM, "%s is %s, expected a folder", path,
-			S_ISLNK(status.st_mode) ? "a symbolic link" : "no folder");
+		return error_set(error, EPERM, "%s is %s", path,
+			S_ISLNK(status.st_mode) ? "a symbolic link; expected a folder"
+						: "not a folder");
 	return error_set(error, code, "%s: %s", path, strerror(code));
 }
 
@@ -148,7 +149,7 @@ int private_dir_check(const char *path, struct error *error)
 int private_dir_make(const char *path, struct error *error)
 {
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return error_set(error, errno, "%s: cannot be made: %s", path, strerror(errno));
+		return error_set(error, errno, "%s: cannot be created: %s", path, strerror(errno));
 	return private_dir_check(path, error);
 }
 
@@ -171,7 +172,7 @@ int private_dir_remove(const char *path, const char *const *patterns, struct err
 	dir = fdopendir(fd);
 	if (dir == NULL) {
 		close(fd);
-		return error_set(error, ENOMEM, "%s: no memory", path);
+		return error_set(error, ENOMEM, "%s: out of memory", path);
 	}
 	while ((entry = readdir(dir)) != NULL)
 		if (matches(entry->d_name, patterns))
@@ -232,7 +233,7 @@ static int link_fresh(const char *path, struct error *error)
 	snprintf(name, sizeof(name), "%s-XXXXXX", path);
 	fd = mkstemp(name);
 	if (fd < 0)
-		return error_set(error, errno, "%s: cannot be made: %s", name, strerror(errno));
+		return error_set(error, errno, "%s: cannot be created: %s", name, strerror(errno));
 	close(fd);
 	snprintf(target, sizeof(target), SHARED_MEMORY "/weft-%u-%s", (unsigned)geteuid(),
 		name + strlen(path) + 1);

@@ -78,7 +78,7 @@ int runtime_dir_prepare(struct error *error)
 	if (result == 0)
 		result = private_dir_make(dpdk, error);
 	if (result == 0 && setenv(VARIABLE, base, 1) < 0)
-		result = error_set(error, ENOMEM, "no memory");
+		result = error_set(error, ENOMEM, "out of memory");
 	return result;
 }
 

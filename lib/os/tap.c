@@ -42,8 +42,8 @@ static int parse_ipv4(struct tap_job *job, struct error *error)
 	if (slash == NULL || inet_pton(AF_INET, address, &job->address) != 1 ||
 		sscanf(slash + 1, "%2u%c", &prefix, &after) != 1 || prefix > 32)
 		return error_set(error, EINVAL,
-			"TAP %s: address '%s', expected such as 10.0.0.1/24", job->options->name,
-			text);
+			"TAP %s: address '%s': expected one such as 10.0.0.1/24",
+			job->options->name, text);
 	job->mask.s_addr = prefix == 0 ? 0 : htonl(UINT32_MAX << (32 - prefix));
 	return 0;
 }
@@ -62,7 +62,7 @@ static int fault_step(
 	const struct tap_options *options, const char *step, int code, struct error *error)
 {
 	return error_set(error, code, "TAP %s: cannot %s: %s%s", options->name, step,
-		strerror(code), code == EPERM ? ", expected root or CAP_NET_ADMIN" : "");
+		strerror(code), code == EPERM ? "; run as root or with CAP_NET_ADMIN" : "");
 }
 
 static int create(const struct tap_options *options, struct error *error)
@@ -75,8 +75,8 @@ static int create(const struct tap_options *options, struct error *error)
 
 	if (fd < 0 && (errno == ENOENT || errno == ENODEV || errno == ENXIO))
 		return error_set(error, ENODEV,
-			"TAP %s: no %s in this system, expected the kernel module 'tun'",
-			options->name, TUN_DEVICE);
+			"TAP %s: no %s on this system; load the kernel module 'tun'", options->name,
+			TUN_DEVICE);
 	if (fd < 0)
 		return error_set(
 			error, errno, "TAP %s: %s: %s", options->name, TUN_DEVICE, strerror(errno));

@@ -73,8 +73,8 @@ int telemetry_client_open(const char *prefix, int timeout_ms, struct error *erro
 	snprintf(path, sizeof(path), "%s" TELEMETRY_SOCKET, dir);
 	fd = connect_to(path, timeout_ms);
 	if (fd == -ENOENT || fd == -ECONNREFUSED)
-		return error_set(
-			error, -fd, "%s: no program with this prefix runs (%s)", prefix, path);
+		return error_set(error, -fd, "%s: no program with this prefix is running (%s)",
+			prefix, path);
 	if (fd < 0)
 		return error_set(error, -fd, "%s: %s: %s", prefix, path, strerror(-fd));
 	/* DPDK sends its version and process id first, without a request. */

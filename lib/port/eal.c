@@ -247,23 +247,23 @@ static int fault_from_texts(struct error *error, int code, const struct argument
 {
 	const char *program = arguments->at[0];
 	/* A cgroup may forbid hugepages that sysfs shows as free. */
-	const char *hint = arguments->hugepages
-				   ? "; free hugepages were to be used, EAL's --no-huge "
-				     "does without them"
-				   : "";
+	const char *hint =
+		arguments->hugepages
+			? "; free hugepages were going to be used; EAL's --no-huge avoids them"
+			: "";
 	size_t length = strlen(program);
 	const char *cause;
 	int count;
 
 	if (strncmp(errors, program, length) == 0 && strncmp(errors + length, ": ", 2) == 0) {
 		cause = errors + length + 2;
-		return error_set(error, EINVAL, "DPDK does not start: %.*s",
+		return error_set(error, EINVAL, "DPDK cannot be started: %.*s",
 			(int)strcspn(cause, "\n"), cause);
 	}
 	count = log_lines_cause(log->text, &cause);
 	if (count > 0)
-		return error_set(error, code, "DPDK does not start: %.*s%s", count, cause, hint);
-	return error_set(error, code, "DPDK does not start: %s%s",
+		return error_set(error, code, "DPDK cannot be started: %.*s%s", count, cause, hint);
+	return error_set(error, code, "DPDK cannot be started: %s%s",
 		errors[0] != '\0' ? errors : strerror(code), hint);
 }
 
@@ -306,8 +306,7 @@ static int provide_files(unsigned files, struct error *error)
 		return 0;
 	if (limit.rlim_max < needed)
 		return error_set(error, EMFILE,
-			"too few file descriptors: %llu may be open, expected %llu or more "
-			"('ulimit -n')",
+			"too few file descriptors: %llu may be open, but %llu are needed ('ulimit -n')",
 			(unsigned long long)limit.rlim_max, (unsigned long long)needed);
 	limit.rlim_cur = needed;
 	setrlimit(RLIMIT_NOFILE, &limit);

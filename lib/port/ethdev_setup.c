@@ -273,11 +273,11 @@ static int fault_vdev(const char *name, const char *dpdk, int result, const stru
 	int length = log_lines_cause(log->text, &cause);
 
 	if (geteuid() != 0 && strncmp(dpdk, "net_tap", 7) == 0)
-		return error_set(error, EPERM, "%s: %s: no privilege (%.*s), expected root", name,
+		return error_set(error, EPERM, "%s: %s: no privilege (%.*s); run as root", name,
 			dpdk, length, cause);
 	if (length > 0 && strstr(cause, "failed to parse device") == cause)
 		return error_set(error, ENODEV,
-			"%s: %s: DPDK has no driver of this name, expected a PCI address or "
+			"%s: %s: DPDK has no driver with this name; expected a PCI address or "
 			"net_memif…, net_af_packet…, net_tap…, net_pcap…, net_ring…",
 			name, dpdk);
 	return error_set(error, ENODEV, "%s: %s cannot be opened: %.*s", name, dpdk,

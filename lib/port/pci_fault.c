@@ -41,7 +41,7 @@ static int fault_unbound(const struct pci_failure *failure, const char *driver, 
 			"%s: PCI device %s %s, expected vfio-pci ('weft port bind %s')",
 			failure->port, failure->address, state, failure->address);
 	return error_set(error, ENODEV,
-		"%s: PCI device %s %s, and vfio-pci cannot take it: this machine's IOMMU is off. "
+		"%s: PCI device %s %s, but vfio-pci cannot use it: this machine's IOMMU is off. "
 		"Turn it on in the BIOS (VT-d, AMD-Vi) and with 'intel_iommu=on' on the kernel's "
 		"command line, or bind the device to uio_pci_generic and provide hugepages",
 		failure->port, failure->address, state);
@@ -54,8 +54,9 @@ static int fault_memory(const struct pci_failure *failure, struct error *error)
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (geteuid() != 0 && limit.rlim_cur != RLIM_INFINITY)
 		return error_set(error, ENOMEM,
-			"%s: PCI device %s: DPDK has to lock %" PRIu64 " MiB of memory, and "
-			"RLIMIT_MEMLOCK allows %" PRIu64 " MiB ('ulimit -l unlimited', or memlock "
+			"%s: PCI device %s: DPDK has to lock %" PRIu64
+			" MiB of memory, but RLIMIT_MEMLOCK allows %" PRIu64
+			" MiB ('ulimit -l unlimited', or memlock "
 			"in /etc/security/limits.conf)",
 			failure->port, failure->address, failure->memory_bytes / MIB,
 			(uint64_t)limit.rlim_cur / MIB);
@@ -79,8 +80,7 @@ static int fault_other(const struct pci_failure *failure, const char *driver, st
 	/* EAL's own messages, used if no driver has logged anything. */
 	if (length == 0 || strncmp(cause, "Driver cannot attach", 20) == 0)
 		return error_set(error, ENODEV,
-			"%s: PCI device %s (%s) is not usable: DPDK has no driver for it, or it "
-			"was not given with '-a %s' before '--'",
+			"%s: PCI device %s (%s) is not usable: DPDK has no driver for it, or '-a %s' is missing before '--'",
 			failure->port, failure->address, driver, failure->address);
 	return error_set(error, ENODEV, "%s: PCI device %s (%s) is not usable: %.*s", failure->port,
 		failure->address, driver, length, cause);
@@ -98,8 +98,7 @@ static int fault_vfio(
 		return fault_busy(failure, device, error);
 	if (said(failure, "Permission denied") || said(failure, "Operation not permitted"))
 		return error_set(error, EPERM,
-			"%s: PCI device %s: no permission for %s, expected root or an owner who "
-			"may write it ('chown %u %s')",
+			"%s: PCI device %s: no permission for %s; run as root or as an owner who may write to it ('chown %u %s')",
 			failure->port, failure->address, device, geteuid(), device);
 	if (said(failure, "Cannot allocate memory") || said(failure, "DMA remapping"))
 		return fault_memory(failure, error);
@@ -116,7 +115,7 @@ static int fault_uio(const struct pci_failure *failure, struct error *error)
 {
 	if (geteuid() != 0)
 		return error_set(error, EPERM,
-			"%s: PCI device %s: no permission for uio_pci_generic, expected root",
+			"%s: PCI device %s: no permission for uio_pci_generic; run as root",
 			failure->port, failure->address);
 	if (said(failure, "Expecting 'PA' IOVA mode"))
 		return error_set(error, ENODEV,
@@ -134,12 +133,11 @@ int pci_fault(const struct pci_failure *failure, struct error *error)
 
 	if (pci_device_read(failure->root, failure->address, &device) < 0)
 		return error_set(error, ENODEV,
-			"%s: no PCI device %s in this machine ('weft port list' shows them)",
+			"%s: no PCI device %s in this machine ('weft port list' lists them)",
 			failure->port, failure->address);
 	if (device.class >= 0 && !pci_device_is_network(&device))
 		return error_set(error, ENODEV,
-			"%s: PCI device %s is not a network interface (class 0x%06lx), expected "
-			"one ('weft port list' shows them)",
+			"%s: PCI device %s is not a network interface (class 0x%06lx); 'weft port list' lists them",
 			failure->port, failure->address, device.class);
 	if (strcmp(device.driver, "vfio-pci") == 0)
 		return fault_vfio(failure, &device, error);

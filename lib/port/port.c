@@ -33,8 +33,9 @@ struct rte_mempool *port_pool_create(
 		pool = rte_pktmbuf_pool_create(name, count, cache, sizeof(struct weft_packet),
 			(uint16_t)room, SOCKET_ID_ANY);
 	if (pool == NULL)
-		error_set(error, rte_errno, "%s: no memory for %u buffers of %u bytes (%u MiB): %s",
-			name, count, room, (unsigned)(((uint64_t)count * (room + 256)) >> 20),
+		error_set(error, rte_errno,
+			"%s: not enough memory for %u buffers of %u bytes (%u MiB): %s", name,
+			count, room, (unsigned)(((uint64_t)count * (room + 256)) >> 20),
 			rte_strerror(rte_errno));
 	return pool;
 }
@@ -47,8 +48,7 @@ int port_check_room(
 	if (port->slots == 0 || port->slots >= needed)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: its receive ring of %u slots can promise %u blocks, expected %u for %u VCs and "
-		"frames of %u B",
+		"%s: its receive ring of %u slots allows %u blocks; expected %u for %u VCs and frames of %u B",
 		port->name, port->slots, port->slots, needed, vcs, frame_bytes);
 }
 
@@ -258,8 +258,8 @@ int port_open_memory_link(struct port *a, const char *name_a, struct port *b, co
 			name_a, slots);
 	link = link_create(slots);
 	if (link == NULL)
-		return error_set(
-			error, ENOMEM, "%s: no memory for a link of %u slots", name_a, slots);
+		return error_set(error, ENOMEM, "%s: not enough memory for a link of %u slots",
+			name_a, slots);
 	port_fill(a, name_a, &link->end[0], slots);
 	port_fill(b, name_b, &link->end[1], slots);
 	return 0;

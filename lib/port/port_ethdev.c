@@ -231,7 +231,7 @@ int port_attach_ethdev(struct port *port, const char *name, const char *dpdk, st
 
 	*port = (struct port){.ethdev = RTE_MAX_ETHPORTS};
 	if (ctx == NULL)
-		return error_set(error, ENOMEM, "%s: no memory", name);
+		return error_set(error, ENOMEM, "%s: out of memory", name);
 	ctx->port = port;
 	pthread_mutex_init(&ctx->asking, NULL);
 	snprintf(ctx->dpdk, sizeof(ctx->dpdk), "%.*s", (int)strcspn(dpdk, ","), dpdk);
@@ -416,7 +416,7 @@ int frame_fit_check(const struct port *port, const struct port_ethdev_needs *nee
 			"%s: %s takes frames of %u bytes at most, too few for any fabric",
 			port->name, needs->device, max);
 	return error_set(error, EINVAL,
-		"%s: %s takes frames of %u bytes at most, and those with a payload of %u B have %u: "
+		"%s: %s takes frames of %u bytes at most, but those with a payload of %u B have %u: "
 		"nic.mtu of %uB fits",
 		port->name, needs->device, max, mtu_bytes, frame_bytes, max - min);
 }

@@ -96,11 +96,11 @@ struct port_ethdev_link {
  * except a poll loop: a driver may have to query its firmware. */
 bool port_ethdev_link(const struct port *port, struct port_ethdev_link *link);
 
-#define PORT_LOSSES(X)                                          \
-	X(rx_missed, "frames that found the receive ring full") \
-	X(rx_no_buffer, "frames for which there was no mbuf")   \
-	X(rx_errors, "frames received damaged")                 \
-	X(rx_segmented, "frames that do not fit in one mbuf")   \
+#define PORT_LOSSES(X)                                                      \
+	X(rx_missed, "frames that arrived while the receive ring was full") \
+	X(rx_no_buffer, "frames for which there was no mbuf")               \
+	X(rx_errors, "damaged frames")                                      \
+	X(rx_segmented, "frames that do not fit in one mbuf")               \
 	X(tx_errors, "frames that the device could not send")
 
 struct port_losses {

@@ -326,8 +326,7 @@ static int check_mtu(const struct port *port, const char *device, struct error *
 		return 0;
 	mtu = (uint32_t)request.ifr_mtu;
 	return error_set(error, EMSGSIZE,
-		"%s: %.*s takes frames of %u bytes at most, expected %u: an nic.mtu that is %u "
-		"bytes smaller fits, or 'ip link set %s mtu %u'",
+		"%s: %.*s takes frames of %u bytes at most, expected %u: reduce nic.mtu by %u bytes, or run 'ip link set %s mtu %u'",
 		port->name, (int)strcspn(device, ","), device, mtu + RTE_ETHER_HDR_LEN,
 		ctx->room_bytes, wanted - mtu, ctx->interface, wanted);
 }
@@ -347,7 +346,7 @@ static int open_socket(const struct port *port, const char *device, struct error
 	if (ctx->index == 0)
 		return error_set(error, ENODEV,
 			"%s: %s: no interface of this name in this network namespace: No such "
-			"device ('ip link' shows them)",
+			"device ('ip link' lists them)",
 			port->name, device);
 	result = check_mtu(port, device, error);
 	if (result < 0)
@@ -355,9 +354,10 @@ static int open_socket(const struct port *port, const char *device, struct error
 	result = make_ring(ctx);
 	if (result == 0)
 		result = bind_to(ctx, ctx->index);
-	return result == 0 ? 0
-			   : error_set(error, -result, "%s: %s: no ring of %u frames: %s",
-				     port->name, device, ctx->slots, strerror(-result));
+	return result == 0
+		       ? 0
+		       : error_set(error, -result, "%s: %s: cannot create a ring of %u frames: %s",
+				 port->name, device, ctx->slots, strerror(-result));
 }
 
 int port_open_packet(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
@@ -368,7 +368,7 @@ int port_open_packet(struct port *port, const char *name, const char *device, ui
 
 	*port = (struct port){.ethdev = RTE_MAX_ETHPORTS};
 	if (ctx == NULL)
-		return error_set(error, ENOMEM, "%s: no memory", name);
+		return error_set(error, ENOMEM, "%s: out of memory", name);
 	*ctx = (struct packet_ctx){.fd = -1,
 		.pool = pool,
 		.room_bytes = frame_bytes,

@@ -249,7 +249,7 @@ static int become_shared(struct port *port, struct rte_mempool *pool, struct err
 		RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL(sizeof(*ctx), RTE_CACHE_LINE_SIZE));
 
 	if (ctx == NULL)
-		return error_set(error, ENOMEM, "%s: no memory", port->name);
+		return error_set(error, ENOMEM, "%s: out of memory", port->name);
 	*ctx = (struct shared_ctx){.pool = pool};
 	port_close(port);
 	port->rx = unplugged_rx;

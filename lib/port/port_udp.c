@@ -231,8 +231,7 @@ static int check_route(
 	if (getsockopt(fd, IPPROTO_IP, IP_MTU, &mtu, &size) < 0 || (uint32_t)mtu >= min)
 		return 0;
 	return error_set(error, EMSGSIZE,
-		"%s: %s: the route there has an MTU of %d bytes, expected %u: an nic.mtu that is "
-		"%u bytes smaller fits",
+		"%s: %s: the route there has an MTU of %d bytes, expected %u: reduce nic.mtu by %u bytes",
 		name, device, mtu, min, min - (uint32_t)mtu);
 }
 
@@ -269,7 +268,7 @@ int port_open_udp(struct port *port, const char *name, const char *device, uint3
 	ctx = result == 0 ? calloc(1, sizeof(*ctx)) : NULL;
 	if (ctx == NULL) {
 		close(fd);
-		return result < 0 ? result : error_set(error, ENOMEM, "%s: no memory", name);
+		return result < 0 ? result : error_set(error, ENOMEM, "%s: out of memory", name);
 	}
 	*ctx = (struct udp_ctx){.fd = fd, .pool = pool, .life = choose_life()};
 	*port = (struct port){.rx = udp_rx,

@@ -99,7 +99,7 @@ static int lock_end(int fd, const char *path, unsigned end, struct error *error)
 		return 0;
 	if (errno == EAGAIN || errno == EACCES)
 		return error_set(
-			error, EBUSY, "%s: another process has end %u of this link", path, end);
+			error, EBUSY, "%s: another process uses end %u of this link", path, end);
 	return error_set(error, errno, "%s: %s", path, strerror(errno));
 }
 
@@ -108,7 +108,7 @@ static int check_owner(const char *path, const struct stat *status, struct error
 	if (!S_ISREG(status->st_mode) || status->st_uid != geteuid() ||
 		(status->st_mode & 077) != 0)
 		return error_set(error, EPERM,
-			"%s: expected a file of user %u that others have no access to", path,
+			"%s: expected a file of user %u that no one else can access", path,
 			(unsigned)geteuid());
 	return 0;
 }
@@ -132,7 +132,7 @@ static int reserve(int fd, const char *path, uint64_t bytes, struct error *error
 	if ((uint64_t)status.st_size == bytes)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: it has %lld bytes, expected %llu: of another lab file?", path,
+		"%s: it has %lld bytes, expected %llu; does it belong to another lab file?", path,
 		(long long)status.st_size, (unsigned long long)bytes);
 }
 

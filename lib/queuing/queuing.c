@@ -41,7 +41,7 @@ static int fill(struct queuing *queuing, const struct topology *topology, struct
 {
 	queuing->leaf = calloc(topology->hosts + 1u, sizeof(*queuing->leaf));
 	if (queuing->leaf == NULL || number_leaves(queuing, topology) < 0)
-		return error_set(error, ENOMEM, "no memory for a queuing scheme");
+		return error_set(error, ENOMEM, "not enough memory for a queuing scheme");
 	if (queuing->queues == 0 || queuing->queues > FRAME_VCS_MAX)
 		return error_set(error, EINVAL, "queuing %s: %u VCs, expected 1 to %u",
 			queuing->scheme->name, queuing->queues, FRAME_VCS_MAX);
@@ -55,7 +55,7 @@ struct queuing *queuing_create(const struct topology *topology, const struct que
 	int result;
 
 	if (queuing == NULL) {
-		error_set(error, errno = ENOMEM, "no memory for a queuing scheme");
+		error_set(error, errno = ENOMEM, "not enough memory for a queuing scheme");
 		return NULL;
 	}
 	queuing->scheme = scheme;
@@ -173,8 +173,7 @@ static int check_hosts(const struct queuing *queuing, struct error *error)
 		return 0;
 	if (queuing->hosts > FRAME_VCS_MAX)
 		return error_set(error, EINVAL,
-			"queuing voqnet: a VC for each of %u hosts, expected a network of at most "
-			"%u",
+			"queuing voqnet: needs a VC for each of %u hosts; expected a network of at most %u",
 			queuing->hosts, FRAME_VCS_MAX);
 	return error_set(error, EINVAL,
 		"queuing voqnet: %u VCs for %u hosts, expected one for each: switch.vcs of %u",

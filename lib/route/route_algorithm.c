@@ -64,8 +64,9 @@ static int check_request(const struct topology *topology, const struct route_alg
 		return error_set(
 			error, EINVAL, "%s: the algorithm has no %s", algorithm->name, what);
 	if (topology->switches > 0 && options->root >= topology->switches)
-		return error_set(error, EINVAL, "%s: no switch %u to be the root, expected 0 .. %u",
-			topology->name, options->root, topology->switches - 1);
+		return error_set(error, EINVAL,
+			"%s: the root, switch %u, does not exist; expected 0 .. %u", topology->name,
+			options->root, topology->switches - 1);
 	if (options->alternatives > ROUTE_ALTERNATIVES_MAX)
 		return error_set(error, EINVAL, "%u alternatives, expected at most %u",
 			options->alternatives, ROUTE_ALTERNATIVES_MAX);
@@ -154,7 +155,8 @@ static int compute(const struct topology *topology, const struct route_algorithm
 	if (complete.radius == 0)
 		complete.radius = 1;
 	if (graph == NULL || (set == NULL && table == NULL))
-		result = error_set(error, ENOMEM, "%s: no memory for its routes", topology->name);
+		result = error_set(
+			error, ENOMEM, "%s: not enough memory for its routes", topology->name);
 	else if (set != NULL)
 		result = compute_set(&graph, algorithm, &complete, set, error);
 	else

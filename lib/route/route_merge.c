@@ -81,17 +81,18 @@ static int merge(const struct topology *topology, struct route_set *set,
 
 	if (result == -EINVAL)
 		return error_set(error, EINVAL,
-			"%s: the algorithms need different VC classes, expected the same for all",
+			"%s: the algorithms need different VC classes; expected the same for all",
 			topology->name);
 	for (uint32_t to = 0; to < topology->hosts && result == 0; to++)
 		for (uint32_t source = 0; source < topology->hosts && result == 0; source++)
 			result = merge_pair(set, more, part, source, to);
 	if (result == -ENOSPC)
 		return error_set(error, EINVAL,
-			"%s: more than %u routes of a pair in all, expected fewer alternatives",
+			"%s: more than %u routes per pair in total; expected fewer alternatives",
 			topology->name, ROUTE_ALTERNATIVES_MAX);
 	if (result < 0)
-		return error_set(error, ENOMEM, "%s: no memory for its routes", topology->name);
+		return error_set(
+			error, ENOMEM, "%s: not enough memory for its routes", topology->name);
 	return 0;
 }
 
@@ -129,7 +130,8 @@ struct route_set *route_merge_compute(const struct topology *topology,
 	struct route_set *set = route_compute(topology, algorithms[0], options, &code, error);
 
 	if (set != NULL && count > 1 && mark_first(set) < 0) {
-		code = error_set(error, ENOMEM, "%s: no memory for its routes", topology->name);
+		code = error_set(
+			error, ENOMEM, "%s: not enough memory for its routes", topology->name);
 		route_set_destroy(set);
 		set = NULL;
 	}

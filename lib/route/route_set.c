@@ -354,8 +354,8 @@ int route_set_check_connected(
 	if (missing == 0)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: no route from %s to %s (%" PRIu64 " pairs of hosts without a route in all), "
-		"expected a connected topology",
+		"%s: no route from %s to %s (%" PRIu64
+		" pairs of hosts without a route in total); expected a connected topology",
 		topology->name, topology->host_at[first_source].name,
 		topology->host_at[first_destination].name, missing);
 }
@@ -387,7 +387,7 @@ int route_jobs_run(unsigned jobs, route_job_fn run, void *context, struct error 
 		return run(context, 0, 1, error);
 	part = calloc(parts, sizeof(*part));
 	if (part == NULL)
-		return error_set(error, ENOMEM, "no memory for %u jobs", parts);
+		return error_set(error, ENOMEM, "not enough memory for %u jobs", parts);
 	for (unsigned i = 0; i < parts; i++)
 		part[i] = (struct part){.run = run, .context = context, .job = i, .jobs = parts};
 	for (started = 1; started < parts; started++)

@@ -95,12 +95,12 @@ const struct adaptive_mode adaptive_none = {.name = "none", .summary = "the tabl
 const struct adaptive_mode adaptive_oblivious = {
 	.name = "oblivious", .summary = "any of the set, drawn", .choose = choose_oblivious};
 const struct adaptive_mode adaptive_always = {.name = "adaptive",
-	.summary = "the port with most credits",
+	.summary = "the port with the most credits",
 	.compares = true,
 	.choose = choose_always};
 const struct adaptive_mode adaptive_threshold = {.name = "adaptive-th",
 	.summary =
-		"the port with most credits, but only if the buffer behind the table's port is fuller than `threshold`",
+		"the port with the most credits, but only if the buffer behind the table's port is fuller than `threshold`",
 	.compares = true,
 	.choose = choose_threshold};
 const struct adaptive_mode adaptive_arn = {.name = "arn",
@@ -142,7 +142,7 @@ static unsigned choose_ecmp(
 }
 
 const struct adaptive_mode adaptive_ecmp = {.name = "ecmp",
-	.summary = "one of the set for each pair of hosts, by a hash",
+	.summary = "one of the set for each pair of hosts, chosen by a hash",
 	.choose = choose_ecmp};
 
 static unsigned choose_any(
@@ -152,7 +152,7 @@ static unsigned choose_any(
 }
 
 const struct adaptive_mode adaptive_spray_random = {.name = "spray-random",
-	.summary = "any of the set for each packet, as `oblivious`",
+	.summary = "any of the set for each packet, like `oblivious`",
 	.choose = choose_any};
 
 static unsigned choose_next(
@@ -192,7 +192,7 @@ static unsigned choose_flowlet(
 }
 
 const struct adaptive_mode adaptive_flowlet = {.name = "flowlet",
-	.summary = "any of the set, and the same as before within `flowlet-gap`",
+	.summary = "any of the set; the same port again within `flowlet-gap`",
 	.flowlets = true,
 	.choose = choose_flowlet};
 
@@ -205,6 +205,6 @@ static unsigned choose_reps(
 
 const struct adaptive_mode adaptive_reps = {.name = "reps",
 	.summary =
-		"by a hash with an entropy that hosts use again as long as its packets are not marked",
+		"chosen by a hash with an entropy that hosts reuse as long as its packets are not marked",
 	.entropies = true,
 	.choose = choose_reps};

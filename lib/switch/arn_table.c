@@ -311,11 +311,11 @@ static const char *check_buckets(const struct arn_table *table, uint32_t *count)
 			const struct arn_entry *entry = &table->entry[at];
 
 			if ((entry->arn.destination & (ARN_BUCKETS - 1)) != i)
-				return "an entry is in a bucket of other destinations";
+				return "an entry is in the bucket of another destination";
 			if (!arn_table_concerns(table, entry->arn.destination))
 				return "a destination with an entry is not marked";
 			if (find(table, &entry->arn, entry->port) != at)
-				return "two entries of one destination, VC and port";
+				return "two entries for the same destination, VC and port";
 			if (++*count > table->count)
 				return "more entries than are counted";
 		}
@@ -332,11 +332,11 @@ const char *arn_table_check(const struct arn_table *table)
 		return wrong;
 	for (uint16_t at = table->oldest; at != ARN_ENTRY_NONE; at = table->entry[at].newer) {
 		if (table->entry[at].refreshed_ps < before || ++aged > count)
-			return "entries are not in the order of their age";
+			return "entries are not ordered by age";
 		before = table->entry[at].refreshed_ps;
 	}
 	if (count != table->count || aged != count)
-		return "entries are counted wrongly";
+		return "the number of entries is wrong";
 	for (uint32_t host = 0; host < table->config.hosts; host++)
 		if (arn_table_concerns(table, (uint16_t)host) != has_entry(table, (uint16_t)host))
 			return "a destination without an entry is marked";

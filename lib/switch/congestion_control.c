@@ -359,11 +359,11 @@ const char *congestion_control_check(const struct congestion_control *congestion
 		wrong = arn_table_check(table);
 	if (wrong == NULL && (congestion->due > congestion_detector_next_due(detector) ||
 				     congestion->due > arn_table_next_due(table)))
-		wrong = "a time comes before the next one";
+		wrong = "an event is earlier than the next poll";
 	if (wrong == NULL && congestion->signal->plain_vcs != 0 && table->count != 0)
-		wrong = "there are entries, and packets go past them";
+		wrong = "there are entries, but packets bypass them";
 	if (wrong == NULL && !congestion->signal->alert &&
 		(!port_set_is_empty(detector->crowded) || congestion->due != WEFT_TIME_NEVER))
-		wrong = "departures or a time count, and there is no alert";
+		wrong = "departures or a timer matter, but there is no alert";
 	return wrong;
 }

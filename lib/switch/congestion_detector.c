@@ -271,7 +271,7 @@ static const char *check_output(const struct congestion_detector *detector, unsi
 			congestion_detector_cross(detector, output, input);
 
 		if ((cross->above & ~cross->passed) != 0)
-			return "a VOQ is above HCDTh and has not passed it";
+			return "a VOQ is above HCDTh but not recorded as such";
 		passed += (unsigned)__builtin_popcount(cross->passed);
 		above |= cross->above != 0 ? port_set_of(input) : PORT_SET_NONE;
 	}
@@ -282,11 +282,11 @@ static const char *check_output(const struct congestion_detector *detector, unsi
 	if (!port_set_equal(above, out->above))
 		return "an output's set of inputs does not match its VOQs above HCDTh";
 	if ((out->state == CONGESTION_NONE) != (passed == 0))
-		return "an output without VOQs that passed HCDTh has a state, or one with them none";
+		return "an output without VOQs above HCDTh has a state, or one with such VOQs has none";
 	if (timed != (out->state == CONGESTION_SUSPECT || out->state == CONGESTION_ROOT))
-		return "a time runs where nothing is suspected, or none where something is";
+		return "a timer runs without a suspicion, or a suspicion has no timer";
 	if (timed && out->due < detector->next_due)
-		return "a time comes before the next one";
+		return "an event is earlier than the next poll";
 	return NULL;
 }
 

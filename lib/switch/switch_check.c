@@ -57,7 +57,7 @@ static const char *check_control(const struct weft_switch *sw)
 		const struct switch_output *at = &sw->port[output].output;
 
 		if (waiting_control(at) != at->control_waiting)
-			return "control frames that wait differ from their count";
+			return "the number of waiting control frames is wrong";
 		if (at->control_waiting > sw->control_reserve)
 			return "the control reserve is exceeded";
 		out += at->control_waiting;
@@ -118,7 +118,7 @@ static const char *check_output(const struct weft_switch *sw, unsigned output)
 	if (busy && !port_set_has(sw->busy, output))
 		return "an output with something to send is not busy";
 	if (idle != port_set_has(sw->idle, output))
-		return "idle differs from what waits for the output";
+		return "'idle' differs from the packets that wait for the output";
 	return NULL;
 }
 
@@ -137,7 +137,7 @@ static const char *check_queue(const struct weft_switch *sw, unsigned input, uns
 			return "a packet is stored in another input's or VC's queue";
 	}
 	if (sum != queue->blocks)
-		return "a queue's sum of blocks differs from what is in it";
+		return "a queue's block count differs from its contents";
 	if (queue->head != NULL) {
 		unsigned output = queue->head->out_port;
 		bool ready = (switch_ready_vcs(sw, output, input) >> vc & 1) != 0;
@@ -162,9 +162,9 @@ static const char *check_buffer(const struct weft_switch *sw, unsigned input, un
 	if (wrong != NULL)
 		return wrong;
 	if (credit_stored(rx) != blocks)
-		return "a buffer holds other blocks than its credits say";
+		return "a buffer's contents differ from its credits";
 	if (credit_stored(rx) > rx->capacity)
-		return "a buffer is over its capacity";
+		return "a buffer exceeds its capacity";
 	return NULL;
 }
 
@@ -305,7 +305,7 @@ static const char *check_memory(const struct switch_shard *shard)
 
 			if (port_set_has(shard->foreign, input) && credit_stored(rx) != 0 &&
 				!port_set_has(shard->guests, input))
-				return "packets of a foreign input are not among the guests";
+				return "packets of another input are not among the guests";
 		}
 	return NULL;
 }

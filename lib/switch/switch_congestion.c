@@ -150,10 +150,10 @@ static const char *check_crossing(const struct weft_switch *sw, unsigned output,
 		blocks += queue[vc].blocks;
 		if (detector->config.by_vc && above != congestion_detector_is_above(detector, input,
 							       vc, queue[vc].blocks))
-			return "the detector's view of a VOQ differs from what is in it";
+			return "the detector's view of a VOQ differs from its contents";
 	}
 	if (!detector->config.by_vc && blocks != cross->blocks)
-		return "the detector counts other blocks than there are";
+		return "the detector's block count is wrong";
 	return NULL;
 }
 

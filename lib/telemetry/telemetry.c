@@ -310,8 +310,7 @@ static int mailbox_put(struct telemetry *telemetry, const char *text, struct err
 		return error_set(error, EINVAL, "expected a command of 1 to %d characters",
 			TELEMETRY_CONTROL_MAX - 1);
 	if (!atomic_compare_exchange_strong(&telemetry->mailbox, &empty, MAILBOX_WRITING))
-		return error_set(
-			error, EBUSY, "the command before this one has not been taken yet");
+		return error_set(error, EBUSY, "the previous command has not been processed yet");
 	strcpy(telemetry->control, text);
 	atomic_store(&telemetry->mailbox, MAILBOX_FULL);
 	if (telemetry->wake != NULL)
@@ -347,15 +346,16 @@ struct command {
 };
 
 static const struct command commands[] = {
-#define X(name, text)                                                   \
-	{"/weft/" text "/list", reply_list,                             \
-		"A page of names. Parameter: number of the first one"}, \
+#define X(name, text)                                                    \
+	{"/weft/" text "/list", reply_list,                              \
+		"A page of names. Parameter: number of the first name"}, \
 		{"/weft/" text "/stats", reply_stats, "Counters. Parameter: name"},
 	TELEMETRY_CLASSES(X)
 #undef X
-		{"/weft/links", reply_links, "A page of links. Parameter: number of the first one"},
+		{"/weft/links", reply_links,
+			"A page of links. Parameter: number of the first link"},
 	{"/weft/clocks", reply_clocks,
-		"A page of other clocks. Parameter: number of the first one"},
+		"A page of other clocks. Parameter: number of the first clock"},
 	{"/weft/clocks/total", reply_clocks_total, "All other clocks together. No parameters"},
 	{"/weft/capture/start", reply_capture_start,
 		"Captures a port. Parameters: port or all, absolute path"},
@@ -396,7 +396,7 @@ struct telemetry *telemetry_create(struct capture_manager *captures, struct erro
 	int result = -ENOMEM;
 
 	if (telemetry == NULL) {
-		error_set(error, ENOMEM, "no memory for telemetry");
+		error_set(error, ENOMEM, "not enough memory for telemetry");
 		goto err;
 	}
 	telemetry->captures = captures;
@@ -405,7 +405,7 @@ struct telemetry *telemetry_create(struct capture_manager *captures, struct erro
 		goto err;
 	pthread_mutex_lock(&here.lock);
 	if (here.telemetry != NULL)
-		result = error_set(error, EEXIST, "telemetry is running already");
+		result = error_set(error, EEXIST, "telemetry is already running");
 	else
 		here.telemetry = telemetry;
 	pthread_mutex_unlock(&here.lock);

@@ -182,7 +182,7 @@ static int pair_parse(const struct generator *generator, struct generator_reques
 		return refuse_option(generator, request, pair);
 	if (*given & bit)
 		return error_set(
-			request->error, EINVAL, "%s: '%s' is given twice", request->spec, pair);
+			request->error, EINVAL, "%s: '%s' is set twice", request->spec, pair);
 	*given |= bit;
 	if (option >= 0)
 		return value_parse(
@@ -254,7 +254,8 @@ static int refuse_kind(const char *spec, struct error *error)
 
 	cut_kind(spec, kind);
 	name_table_hint(&generators, kind, hint);
-	return error_set(error, EINVAL, "%s: no topology kind '%s', expected %s", spec, kind, hint);
+	return error_set(
+		error, EINVAL, "%s: unknown topology kind '%s'; expected %s", spec, kind, hint);
 }
 
 int generator_run_kind(const struct generator *generator, const char *spec,
@@ -303,17 +304,17 @@ int generator_create(const struct generator_request *request, uint64_t switches,
 
 	if (ports > TOPOLOGY_PORTS_MAX)
 		return error_set(error, EINVAL,
-			"%s: needs %" PRIu64 " ports per switch, at most %u", request->spec, ports,
-			TOPOLOGY_PORTS_MAX);
+			"%s: needs %" PRIu64 " ports per switch; the maximum is %u", request->spec,
+			ports, TOPOLOGY_PORTS_MAX);
 	if (hosts > TOPOLOGY_HOSTS_MAX)
-		return error_set(error, EINVAL, "%s: needs %" PRIu64 " hosts, at most %u",
+		return error_set(error, EINVAL, "%s: needs %" PRIu64 " hosts; the maximum is %u",
 			request->spec, hosts, TOPOLOGY_HOSTS_MAX);
 	if (switches > TOPOLOGY_SWITCHES_MAX)
-		return error_set(error, EINVAL, "%s: needs %" PRIu64 " switches, at most %u",
+		return error_set(error, EINVAL, "%s: needs %" PRIu64 " switches; the maximum is %u",
 			request->spec, switches, TOPOLOGY_SWITCHES_MAX);
 	*topology = topology_create(request->name, (uint32_t)switches, (uint32_t)hosts);
 	if (*topology == NULL)
-		return error_set(error, ENOMEM, "%s: no memory for %" PRIu64 " switches",
+		return error_set(error, ENOMEM, "%s: not enough memory for %" PRIu64 " switches",
 			request->spec, switches);
 	for (uint32_t s = 0; s < switches; s++)
 		(*topology)->switch_at[s].ports = (uint8_t)ports;
@@ -331,8 +332,8 @@ static int add_link(const struct generator_request *request, struct topology *to
 	int result = topology_add_link(topology, a, b, 0, WEFT_TIME_NEVER, 0);
 
 	if (result < 0)
-		error_set(request->error, -result, "%s: no memory for %u links", request->spec,
-			topology->links);
+		error_set(request->error, -result, "%s: not enough memory for %u links",
+			request->spec, topology->links);
 	return result;
 }
 
@@ -369,8 +370,8 @@ int generator_link_adjacent(const struct generator_request *request, struct topo
 	int result = next != NULL ? 0 : -ENOMEM;
 
 	if (next == NULL)
-		error_set(request->error, ENOMEM, "%s: no memory for %u switches", request->spec,
-			topology->switches);
+		error_set(request->error, ENOMEM, "%s: not enough memory for %u switches",
+			request->spec, topology->switches);
 	for (uint32_t a = 0; a < topology->switches && result == 0; a++)
 		for (uint32_t b = a + 1; b < topology->switches && result == 0; b++)
 			if (adjacent(ctx, a, b))

@@ -109,7 +109,7 @@ static int check_planes(const struct topology *topology, const char *origin, str
 	bool done = result == 0 && all_share(topology, plane);
 
 	if (result < 0)
-		error_set(error, ENOMEM, "%s: no memory", origin);
+		error_set(error, ENOMEM, "%s: out of memory", origin);
 	for (uint32_t a = 0; result == 0 && !done && a < topology->hosts; a++)
 		for (uint32_t b = a + 1; b < topology->hosts && result == 0; b++) {
 			if (topology->host_at[a].owner != a || topology->host_at[b].owner != b ||
@@ -156,7 +156,7 @@ int topology_check_connected(
 		return check_planes(topology, origin, error);
 	result = reach_init(&reach, topology);
 	if (result < 0)
-		error_set(error, ENOMEM, "%s: no memory", origin);
+		error_set(error, ENOMEM, "%s: out of memory", origin);
 	else if (topology->hosts > 0 && topology_host_switch(topology, 0, &start))
 		reach_from(&reach, start.device);
 	for (uint32_t h = topology->hosts; h-- > 1 && result == 0;)
@@ -263,7 +263,7 @@ struct topology *topology_attached(const struct topology *topology, struct error
 	if (result == 0)
 		result = topology_finish(copy, topology->name, error);
 	else
-		error_set(error, ENOMEM, "%s: no memory for a copy", topology->name);
+		error_set(error, ENOMEM, "%s: not enough memory for a copy", topology->name);
 	arrays_free(&numbers.arrays);
 	if (result == 0)
 		return copy;
@@ -307,7 +307,7 @@ static int mark(
 	link = topology_link_at(topology, port);
 	if (link == NULL)
 		return error_set(
-			error, EINVAL, "port %.80s has no link that could be left out", text);
+			error, EINVAL, "port %.80s has no link that could be removed", text);
 	failed_link[link - topology->link_at] = true;
 	return 0;
 }
@@ -341,7 +341,8 @@ struct topology *topology_without(const struct topology *topology, const char *c
 	uint32_t kept;
 
 	if (copy == NULL || failed_link == NULL)
-		result = error_set(error, ENOMEM, "%s: no memory for a copy", topology->name);
+		result = error_set(
+			error, ENOMEM, "%s: not enough memory for a copy", topology->name);
 	for (size_t i = 0; i < count && result == 0; i++)
 		result = mark(topology, failed[i], failed_link, error);
 	if (result == 0) {

@@ -60,18 +60,18 @@ static const struct yaml_field link_defaults_fields[] = {
 
 static const struct yaml_field switch_fields[] = {
 	{"name", YAML_FIELD_NAME, true, YAML_MEMBER(struct topology_device, name),
-		.doc = "Names the switch."},
+		.doc = "Name of the switch."},
 	{"ports", YAML_FIELD_NUMBER, true, YAML_MEMBER(struct topology_device, ports), .min = 1,
 		.max = TOPOLOGY_PORTS_MAX, .doc = "Number of ports."},
 	{"stage", YAML_FIELD_NUMBER, YAML_MEMBER(struct topology_device, stage), .min = 1,
 		.max = UINT8_MAX,
-		.doc = "Stage of the switch, 1 next to the hosts. Networks without stages have none."},
+		.doc = "Stage of the switch, starting at 1 next to the hosts. Omitted in networks without stages."},
 	{NULL},
 };
 
 static const struct yaml_field host_fields[] = {
 	{"name", YAML_FIELD_NAME, true, YAML_MEMBER(struct topology_device, name),
-		.doc = "Names the host."},
+		.doc = "Name of the host."},
 	{"ports", YAML_FIELD_NUMBER, YAML_MEMBER(struct topology_device, ports), .min = 1,
 		.max = TOPOLOGY_HOST_PORTS_MAX,
 		.doc = "Number of ports. A run file's `rail` selects the port of a message."},
@@ -170,10 +170,10 @@ int topology_check_device(
 
 const struct yaml_field topology_file_fields[] = {
 	{"weft", YAML_FIELD_TEXT, YAML_MEMBER(struct file, weft), .form = FORMAT,
-		.doc = "Names the format of the file."},
-	{"name", YAML_FIELD_NAME, YAML_MEMBER(struct file, name), .doc = "Names the topology."},
+		.doc = "The format of the file."},
+	{"name", YAML_FIELD_NAME, YAML_MEMBER(struct file, name), .doc = "Name of the topology."},
 	{"link", YAML_FIELD_SECTION, YAML_MEMBER(struct file, link), .fields = link_defaults_fields,
-		.doc = "Rate and delay of links without their own."},
+		.doc = "Rate and delay of links that set none."},
 	{"switches", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct file, switches), .read = read_list,
 		.fields = switch_fields, .doc = "The switches."},
 	{"hosts", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct file, hosts), .read = read_list,
@@ -238,7 +238,9 @@ static int read_link(
 	if (result < 0)
 		return result;
 	result = topology_add_link(topology, a, b, row.rate_bps, row.delay_ps, node->line);
-	return result < 0 ? error_set(error, -result, "%s: no memory for links", node->origin) : 0;
+	return result < 0
+		       ? error_set(error, -result, "%s: not enough memory for links", node->origin)
+		       : 0;
 }
 
 static bool same_port(struct topology_port a, struct topology_port b)
@@ -279,7 +281,7 @@ static int read_bindings(
 
 	topology->binding_at = calloc((size_t)list->count + 1, sizeof(*topology->binding_at));
 	if (topology->binding_at == NULL)
-		return error_set(error, ENOMEM, "%s: no memory for ports", list->origin);
+		return error_set(error, ENOMEM, "%s: not enough memory for ports", list->origin);
 	for (const struct yaml_tree_node *node = list->first; node != NULL && result == 0;
 		node = node->next)
 		result = read_binding(topology, node, error);
@@ -292,7 +294,7 @@ static int check_count(
 	if (list->count <= max)
 		return 0;
 	return yaml_tree_refuse(
-		list, error, "%u %s, at most %u are possible", list->count, what, max);
+		list, error, "%u %s; at most %u are possible", list->count, what, max);
 }
 
 /* Adds stages to a tree that has none; any other topology remains without stages. */
@@ -361,7 +363,7 @@ int topology_read(const struct yaml_tree_node *node, const struct topology_defau
 		return result;
 	made = topology_create(file.name, file.switches->count, file.hosts->count);
 	if (made == NULL)
-		return error_set(error, ENOMEM, "%s: no memory", node->origin);
+		return error_set(error, ENOMEM, "%s: out of memory", node->origin);
 	if (file.link.rate_bps != 0)
 		made->default_rate_bps = file.link.rate_bps;
 	if (file.link.delay_ps != WEFT_TIME_NEVER)

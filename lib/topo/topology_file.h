@@ -24,12 +24,12 @@ void topology_write_keys(const struct topology *topology, FILE *out, unsigned in
 /* Rows of 'ports' name what a port is made of: 'dpdk', or 'udp' with 'local' and 'remote', which is
  * kept as "udp:LOCAL>REMOTE" (port_udp.h). Members are arrays of TOPOLOGY_DEVICE_MAX. */
 #define TOPOLOGY_DEVICE_MAX sizeof(((struct topology_binding *)NULL)->dpdk)
-#define TOPOLOGY_UDP_FIELD(member)                                                  \
-	{                                                                           \
-		"udp", YAML_FIELD_CUSTOM, member,                                   \
-			.read = topology_read_udp, .map = topology_udp_fields,      \
-			.write = topology_write_udp, .present = topology_is_udp,    \
-			.doc = "The port leads over IP, with a frame per datagram." \
+#define TOPOLOGY_UDP_FIELD(member)                                                               \
+	{                                                                                        \
+		"udp", YAML_FIELD_CUSTOM, member,                                                \
+			.read = topology_read_udp, .map = topology_udp_fields,                   \
+			.write = topology_write_udp, .present = topology_is_udp,                 \
+			.doc = "The link of the port runs over IP, with one frame per datagram." \
 	}
 /* The form of a port such as "s0:1" (yaml_fields.h). */
 #define TOPOLOGY_PORT_FORM "^[A-Za-z0-9_][A-Za-z0-9_.-]*(:[0-9]+)?$"

@@ -36,7 +36,7 @@ static int check_device_exists(
 	if (port.device < count)
 		return 0;
 	return error_at(check->error, check->origin, link->line, 0,
-		"the link leads to %s number %u, there are %u",
+		"the link leads to %s number %u, but there are %u",
 		port.kind == DEVICE_HOST ? "host" : "switch", port.device, count);
 }
 
@@ -74,7 +74,7 @@ static int check_link_ends(const struct check *check, const struct topology_link
 
 	if (a.kind == DEVICE_HOST && b.kind == DEVICE_HOST)
 		return error_at(check->error, check->origin, link->line, 0,
-			"hosts %s and %s are linked directly, one end must be a switch",
+			"hosts %s and %s are linked directly; one end must be a switch",
 			topology->host_at[a.device].name, topology->host_at[b.device].name);
 	if (a.kind == b.kind && a.device == b.device)
 		return error_at(check->error, check->origin, link->line, 0,
@@ -141,7 +141,7 @@ static int plug_in(const struct check *check, uint32_t number, struct topology_p
 	}
 	topology_port_name(topology, port, name, sizeof(name));
 	return error_at(check->error, check->origin, topology->link_at[number].line, 0,
-		"a second link in port %s, which has the one%s already", name,
+		"port %s already has a link%s", name,
 		other_line(topology->link_at[*slot].line, line));
 }
 
@@ -185,7 +185,7 @@ static int check_hosts(const struct check *check)
 			port = topology->host_at[port].next;
 		if (topology->host_link[port] < 0 && !topology->host_at[port].cut_off)
 			return error_at(check->error, check->origin, host->line, 0,
-				"host %.*s has no link, expected one to a switch",
+				"host %.*s has no link; expected one to a switch",
 				(int)strcspn(host->name, ":"), host->name);
 	}
 	return 0;
@@ -205,14 +205,15 @@ int topology_finish(struct topology *topology, const char *origin, struct error 
 	if (result < 0)
 		return result;
 	if (count_ports(&check) < 0 || build_indexes(&check) < 0)
-		return error_set(error, ENOMEM, "%s: no memory for %u switches and %u hosts",
-			origin, topology->switches, topology->hosts);
+		return error_set(error, ENOMEM,
+			"%s: not enough memory for %u switches and %u hosts", origin,
+			topology->switches, topology->hosts);
 	for (uint32_t i = 0; i < topology->links && result == 0; i++)
 		result = check_link(&check, i);
 	if (result == 0)
 		result = check_hosts(&check);
 	if (result == 0 && topology_has_rails(topology) && topology_keep_planes(topology) < 0)
-		result = error_set(
-			error, ENOMEM, "%s: no memory for %u hosts", origin, topology->hosts);
+		result = error_set(error, ENOMEM, "%s: not enough memory for %u hosts", origin,
+			topology->hosts);
 	return result;
 }

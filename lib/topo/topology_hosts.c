@@ -13,8 +13,7 @@ static int name_port(struct topology_device *device, const char *host, unsigned 
 
 	if (snprintf(name, sizeof(name), "%s:%u", host, rail) >= TOPOLOGY_NAME_MAX)
 		return error_at(error, origin, device->line, 0,
-			"the name of host %s is too long for a host with several ports, expected "
-			"at most %d characters",
+			"the name of host %s is too long for a host with several ports; expected at most %d characters",
 			host, TOPOLOGY_NAME_MAX - 3);
 	memcpy(device->name, name, strlen(name) + 1);
 	device->rail = (uint8_t)rail;
@@ -31,11 +30,12 @@ int topology_split_hosts(struct topology *topology, const char *origin, struct e
 		all += topology->host_at[i].ports;
 	if (all > TOPOLOGY_HOSTS_MAX)
 		return error_set(error, EINVAL,
-			"%s: the hosts have %u ports, at most %u are possible", origin, all,
+			"%s: the hosts have %u ports; at most %u are possible", origin, all,
 			TOPOLOGY_HOSTS_MAX);
 	grown = realloc(topology->host_at, ((size_t)all + 1) * sizeof(*grown));
 	if (grown == NULL)
-		return error_set(error, ENOMEM, "%s: no memory for %u ports of hosts", origin, all);
+		return error_set(
+			error, ENOMEM, "%s: not enough memory for %u ports of hosts", origin, all);
 	topology->host_at = grown;
 	topology->hosts = all;
 	for (unsigned rail = 1; rail < TOPOLOGY_HOST_PORTS_MAX && at < all; rail++)
@@ -103,8 +103,7 @@ static int group_host(
 	if (topology_find_switch(topology, host) < 0)
 		return 0;
 	return error_at(error, origin, device->line, 0,
-		"a switch and a host with several ports are named '%s'; names are unique over "
-		"switches and hosts",
+		"a switch and a host with several ports are named '%s'; names must be unique among switches and hosts",
 		host);
 }
 
@@ -290,7 +289,7 @@ struct topology *topology_join(
 	if (result == 0)
 		result = append(all, b, a, &switches, &hosts);
 	if (result == -ENOMEM)
-		error_set(error, ENOMEM, "%s: no memory", a->name);
+		error_set(error, ENOMEM, "%s: out of memory", a->name);
 	if (result == 0) {
 		all->hosts = hosts;
 		result = topology_finish(all, a->name, error);
@@ -363,8 +362,7 @@ struct topology *topology_multiply(
 	if ((uint64_t)plane->switches * rails > TOPOLOGY_SWITCHES_MAX ||
 		(uint64_t)plane->hosts * rails > TOPOLOGY_HOSTS_MAX) {
 		error_set(error, EINVAL,
-			"%s: %u rails of %u switches and %u hosts, at most %u and %u are possible "
-			"in all",
+			"%s: %u rails of %u switches and %u hosts, at most %u and %u are possible in total",
 			name, rails, plane->switches, plane->hosts, TOPOLOGY_SWITCHES_MAX,
 			TOPOLOGY_HOSTS_MAX);
 		errno = EINVAL;
@@ -373,7 +371,7 @@ struct topology *topology_multiply(
 	all = topology_create(name, rails * plane->switches, plane->hosts);
 	result = all == NULL ? -ENOMEM : multiply(all, plane, rails, error);
 	if (result == -ENOMEM)
-		error_set(error, ENOMEM, "%s: no memory for %u rails", name, rails);
+		error_set(error, ENOMEM, "%s: not enough memory for %u rails", name, rails);
 	if (result == 0)
 		return all;
 	topology_destroy(all);

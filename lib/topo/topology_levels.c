@@ -59,7 +59,8 @@ static int allocate(struct levels *levels)
 	ARRAYS_ADD(levels, column, switches);
 	levels->part = topology_parts(topology);
 	if (levels->arrays.failed || levels->part == NULL)
-		return error_set(levels->why, ENOMEM, "%s: no memory for levels", topology->name);
+		return error_set(
+			levels->why, ENOMEM, "%s: not enough memory for levels", topology->name);
 	for (uint32_t h = 0; h < topology->hosts; h++)
 		if (topology_host_switch(topology, h, &at))
 			levels->hosts[at.device]++;

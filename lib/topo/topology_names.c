@@ -36,9 +36,9 @@ static int refuse_double(const struct topology *topology, uint32_t first, uint32
 	uint32_t later = a->line < b->line ? b->line : a->line;
 	char line[48];
 
-	snprintf(line, sizeof(line), ", the first one is in line %u", earlier);
+	snprintf(line, sizeof(line), " (the first one is in line %u)", earlier);
 	return error_at(error, origin, later, 0,
-		"a second device is named '%s'%s; names are unique over switches and hosts",
+		"a second device is named '%s'%s; names must be unique among switches and hosts",
 		a->name, earlier != 0 ? line : "");
 }
 
@@ -48,7 +48,8 @@ int topology_index_names(struct topology *topology, const char *origin, struct e
 	uint32_t *by_name = malloc(((size_t)count + 1) * sizeof(*by_name));
 
 	if (by_name == NULL)
-		return error_set(error, ENOMEM, "%s: no memory for %u names", origin, count);
+		return error_set(
+			error, ENOMEM, "%s: not enough memory for %u names", origin, count);
 	for (uint32_t i = 0; i < count; i++)
 		by_name[i] = i;
 	qsort_r(by_name, count, sizeof(*by_name), compare_names, topology);

@@ -112,8 +112,7 @@ static int check_distance(const struct traffic_config *config, struct error *err
 		(unsigned __int128)config->load_ppm * (WEFT_TIME_NEVER / 64))
 		return 0;
 	return error_set(error, EINVAL,
-		"messages with days between them at this load and rate: expected shorter messages "
-		"or more load");
+		"days between messages at this load and rate: expected shorter messages or more load");
 }
 
 static bool is_range(uint32_t min, uint32_t max)
@@ -363,7 +362,7 @@ struct traffic *traffic_create(const struct traffic_config *config, struct error
 		return NULL;
 	traffic = aligned_alloc(LINE, sizeof(*traffic));
 	if (traffic == NULL) {
-		error_set(error, ENOMEM, "no memory for a traffic source");
+		error_set(error, ENOMEM, "not enough memory for a traffic source");
 		return NULL;
 	}
 	memset(traffic, 0, sizeof(*traffic));

@@ -34,7 +34,8 @@ static int init(void **state, const struct traffic_config *config, struct error 
 		return result;
 	turns = malloc(sizeof(*turns) + (size_t)count * sizeof(turns->target[0]));
 	if (turns == NULL)
-		return error_set(error, ENOMEM, "no memory for the targets of all-to-all traffic");
+		return error_set(
+			error, ENOMEM, "not enough memory for the targets of all-to-all traffic");
 	turns->count = turns->next = 0;
 	for (unsigned i = 0; i < count; i++) {
 		uint16_t to = config->targets_count != 0 ? config->targets[i] : (uint16_t)i;

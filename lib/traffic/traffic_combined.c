@@ -37,7 +37,7 @@ static int init(void **state, const struct traffic_config *config, struct error 
 	int result = 0;
 
 	if (combined == NULL)
-		return error_set(error, ENOMEM, "no memory for combined traffic");
+		return error_set(error, ENOMEM, "not enough memory for combined traffic");
 	for (unsigned i = 0; i < PARTS && result == 0; i++) {
 		struct traffic_config part = *config;
 

@@ -16,7 +16,8 @@ static int keep(
 	uint16_t *to = malloc(sizeof(*to));
 
 	if (to == NULL)
-		return error_set(error, ENOMEM, "no memory for %s traffic", config->pattern->name);
+		return error_set(
+			error, ENOMEM, "not enough memory for %s traffic", config->pattern->name);
 	*to = partner;
 	*state = to;
 	return 0;
@@ -47,7 +48,7 @@ static int init_permutation(void **state, const struct traffic_config *config, s
 	to = config->permutation[config->host];
 	if (to >= config->hosts)
 		return error_set(error, EINVAL,
-			"permutation target %u does not exist, there are %u hosts", to,
+			"permutation target %u does not exist; there are %u hosts", to,
 			config->hosts);
 	return keep(state, config, to, error);
 }

@@ -29,7 +29,7 @@ static int check(const struct traffic_config *config, struct error *error)
 	for (uint32_t i = 0; i < config->packets; i++)
 		if (!config->packet[i].drawn && config->packet[i].to >= config->hosts)
 			return error_set(error, EINVAL,
-				"pcap target %u does not exist, there are %u hosts",
+				"pcap target %u does not exist; there are %u hosts",
 				config->packet[i].to, config->hosts);
 	return 0;
 }
@@ -40,7 +40,7 @@ static int init(void **state, const struct traffic_config *config, struct error 
 	struct replay *replay = result == 0 ? calloc(1, sizeof(*replay)) : NULL;
 
 	if (result == 0 && replay == NULL)
-		return error_set(error, ENOMEM, "no memory for pcap traffic");
+		return error_set(error, ENOMEM, "not enough memory for pcap traffic");
 	if (result == 0)
 		result = traffic_uniform.init(&replay->targets, config, error);
 	if (result == 0)

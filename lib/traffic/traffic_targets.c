@@ -25,12 +25,12 @@ static int keep(void **state, const struct traffic_config *config, const uint16_
 	struct targets *made = malloc(sizeof(*made) + (size_t)count * sizeof(made->target[0]));
 
 	if (made == NULL)
-		return error_set(error, ENOMEM, "no memory for a list of %ss", what);
+		return error_set(error, ENOMEM, "not enough memory for a list of %ss", what);
 	made->count = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		if (list[i] >= config->hosts) {
 			free(made);
-			return error_set(error, EINVAL, "%s %u does not exist, there are %u hosts",
+			return error_set(error, EINVAL, "%s %u does not exist; there are %u hosts",
 				what, list[i], config->hosts);
 		}
 		if (list[i] != config->host)
@@ -57,7 +57,7 @@ static int init_uniform(void **state, const struct traffic_config *config, struc
 {
 	if (config->hosts < 2)
 		return error_set(
-			error, EINVAL, "%s traffic needs 2 hosts or more", config->pattern->name);
+			error, EINVAL, "%s traffic needs at least 2 hosts", config->pattern->name);
 	if (config->targets_count == 0)
 		return 0;
 	return keep(state, config, config->targets, config->targets_count, "target", error);
@@ -90,7 +90,7 @@ static int init_hotspot(void **state, const struct traffic_config *config, struc
 		return error_set(error, EINVAL, "%s traffic needs at least one target",
 			config->pattern->name);
 	if (config->elsewhere_ppm > 0 && config->hosts < 2)
-		return error_set(error, EINVAL, "hotspot traffic needs 2 hosts or more");
+		return error_set(error, EINVAL, "hotspot traffic needs at least 2 hosts");
 	return keep(state, config, config->targets, config->targets_count, "hotspot target", error);
 }
 
@@ -111,7 +111,7 @@ static uint16_t draw_hotspot(void *state, const struct traffic_config *config, s
 
 const struct traffic_pattern traffic_hotspot = {.name = "hotspot",
 	.summary =
-		"one of `to`, all equally likely; with `share: 10%` only this share, the others to any host",
+		"one of `to`, all equally likely; with `share: 10%` only this share goes there, the rest to any host",
 	.keys = TRAFFIC_PEERS | TRAFFIC_SHARE,
 	.init = init_hotspot,
 	.fini = free,

@@ -38,15 +38,15 @@ int wormhole_net_check_route(const struct wormhole_net *net, uint32_t source, ui
 	const struct wormhole_channel *last;
 
 	if (length == 0 || net->channel[at].back == WORMHOLE_NONE)
-		return refuse_route(net, source, destination, 0, "it does not begin", error);
+		return refuse_route(net, source, destination, 0, "it does not start", error);
 	for (unsigned i = 0; i + 1 < length; i++) {
 		if (route[i] == ROUTE_TYPE_STEP || route_is_layer(route[i]))
 			return refuse_route(net, source, destination, i,
 				"wormhole switches do not support 'next step' and layers", error);
 		at = next_channel(net, at, route[i]);
 		if (at == WORMHOLE_NONE)
-			return refuse_route(
-				net, source, destination, i, "it cannot go on from there", error);
+			return refuse_route(net, source, destination, i,
+				"it cannot continue from there", error);
 	}
 	last = &net->channel[at];
 	if (route[length - 1] == ROUTE_TYPE_HOST && last->to_channel == WORMHOLE_NONE &&
@@ -107,9 +107,9 @@ static const char *check_buffer(const struct wormhole_net *net, uint32_t number)
 		return NULL;
 	level = wormhole_level(net, buffer, net->now - 1);
 	if (level > UINT32_MAX)
-		return "a buffer has lost more flits than it got";
+		return "more flits left a buffer than entered it";
 	if (level > net->parameters.marks.slack)
-		return "a buffer holds more flits than it has room for";
+		return "a buffer holds more flits than fit";
 	if (buffer->head == WORMHOLE_NONE && level > 0)
 		return "flits without an owner in a buffer";
 	return NULL;
@@ -125,7 +125,8 @@ static const char *check_pool(const struct wormhole_net *net, uint32_t number)
 		bytes += net->message[i].bytes;
 	if (channel->holder != WORMHOLE_NONE && channel->transit)
 		bytes += net->message[channel->holder].bytes;
-	return bytes == host->pool.used ? NULL : "a pool does not hold what is in transit";
+	return bytes == host->pool.used ? NULL
+					: "a pool's contents differ from the messages in transit";
 }
 
 const char *wormhole_net_check(const struct wormhole_net *net)

@@ -42,8 +42,7 @@ static int check_link(const struct topology *topology, const struct topology_lin
 	topology_port_name(topology, link->b, b, sizeof(b));
 	if (ps_per_byte(link->rate_bps) != parameters->cycle_ps)
 		return error_set(error, EINVAL,
-			"link %s - %s of %s: a byte takes %llu ps; wormhole switching expects the "
-			"same rate of all links, %llu ps per byte",
+			"link %s - %s of %s: a byte takes %llu ps; wormhole switching needs the same rate for all links, %llu ps per byte",
 			a, b, rate, (unsigned long long)ps_per_byte(link->rate_bps),
 			(unsigned long long)parameters->cycle_ps);
 	if (delay > DELAY_MAX)
@@ -52,14 +51,14 @@ static int check_link(const struct topology *topology, const struct topology_lin
 			b, rate, time, (unsigned long long)delay, DELAY_MAX);
 	if (!stop_go_never_over(marks, delay))
 		return error_set(error, EINVAL,
-			"link %s - %s of %s and %s: %llu flits are under way; a buffer of %u flits with STOP "
+			"link %s - %s of %s and %s: %llu flits are in flight; a buffer of %u flits with STOP "
 			"above %u and GO below %u would overflow: expected go <= stop and stop + "
 			"2 * %llu <= buffer",
 			a, b, rate, time, (unsigned long long)delay, marks->slack, marks->stop,
 			marks->go, (unsigned long long)delay);
 	if (!stop_go_never_empty(marks, delay))
 		return error_set(error, EINVAL,
-			"link %s - %s of %s and %s: %llu flits are under way; with GO below %u a buffer would "
+			"link %s - %s of %s and %s: %llu flits are in flight; with GO below %u a buffer would "
 			"run empty in the middle of a message: expected go of %llu or more",
 			a, b, rate, time, (unsigned long long)delay, marks->go,
 			2 * (unsigned long long)delay + 2);
@@ -217,7 +216,7 @@ struct wormhole_net *wormhole_net_create(const struct topology *topology,
 			return net;
 	}
 	wormhole_net_destroy(net);
-	error_set(error, ENOMEM, "no memory for a wormhole network");
+	error_set(error, ENOMEM, "not enough memory for a wormhole network");
 	errno = ENOMEM;
 	return NULL;
 }

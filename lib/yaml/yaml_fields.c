@@ -35,7 +35,7 @@ int yaml_read_text(const struct yaml_tree_node *node, char *text, size_t size, s
 		return result;
 	if (strlen(node->text) >= size)
 		return yaml_tree_refuse(node, error,
-			"'%s' is %zu characters long, at most %zu are possible", node_name(node),
+			"'%s' is %zu characters long; at most %zu are possible", node_name(node),
 			strlen(node->text), size - 1);
 	strcpy(text, node->text);
 	return 0;
@@ -100,7 +100,7 @@ int yaml_read_quantity(const struct yaml_tree_node *node, enum quantity_kind kin
 	result = quantity_parse(kind, node->text, &parsed);
 	if (result == -EDOM)
 		return yaml_tree_refuse(node, error,
-			"'%s: %s' is finer than can be represented: %s", node_name(node),
+			"'%s: %s' is too precise to be represented: %s", node_name(node),
 			node->text, quantity_expected(kind));
 	if (result == -EINVAL)
 		return yaml_tree_refuse(node, error, "'%s: %s': expected %s", node_name(node),
@@ -278,7 +278,7 @@ static int refuse_key(const struct yaml_field *fields, const struct yaml_tree_no
 	did_you_mean_init(&nearest, node->key);
 	for (unsigned i = 0; fields[i].key != NULL; i++)
 		did_you_mean_offer(&nearest, fields[i].key);
-	return yaml_tree_refuse_key(node, error, "unknown key '%.64s'%s%s%s%s%s; known are: %s",
+	return yaml_tree_refuse_key(node, error, "unknown key '%.64s'%s%s%s%s%s; known keys: %s",
 		node->key, map->key != NULL ? " in '" : "", map->key != NULL ? map->key : "",
 		map->key != NULL ? "'" : "", nearest.best != NULL ? ", nearest is " : "",
 		nearest.best != NULL ? nearest.best : "", nearest.known);
@@ -298,7 +298,7 @@ static int read_key(const struct yaml_field *field, const struct yaml_tree_node 
 {
 	if (strcmp(field->key, node->key) != 0 && yaml_tree_get(map, field->key) != NULL)
 		return yaml_tree_refuse(node, error,
-			"key '%s' is the former name of '%s', which is also given", node->key,
+			"key '%s' is the former name of '%s', which is also set", node->key,
 			field->key);
 	return read_field(field, node, object, error);
 }

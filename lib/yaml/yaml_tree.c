@@ -255,7 +255,7 @@ static int step_key(const struct setter *setter, const char **path, struct yaml_
 	if (found == NULL)
 		found = add_node(setter, *at, key);
 	*at = found;
-	return found == NULL ? error_set(setter->error, ENOMEM, "%s: no memory", setter->origin)
+	return found == NULL ? error_set(setter->error, ENOMEM, "%s: out of memory", setter->origin)
 			     : 0;
 }
 
@@ -268,7 +268,7 @@ static int step_into(const struct setter *setter, unsigned long index, struct ya
 	if (list->kind == YAML_TREE_MAP && list->count == 0 && list->origin == setter->origin)
 		list->kind = YAML_TREE_SEQUENCE;
 	if (list->kind != YAML_TREE_SEQUENCE)
-		return refuse(setter, "the index is for a list, but this is not one");
+		return refuse(setter, "an index, but this is not a list");
 	if (index > list->count)
 		return refuse(setter, "the list has no such element");
 	if (index == list->count)
@@ -276,7 +276,8 @@ static int step_into(const struct setter *setter, unsigned long index, struct ya
 	else
 		for (*at = list->first; index > 0; index--)
 			*at = (*at)->next;
-	return *at == NULL ? error_set(setter->error, ENOMEM, "%s: no memory", setter->origin) : 0;
+	return *at == NULL ? error_set(setter->error, ENOMEM, "%s: out of memory", setter->origin)
+			   : 0;
 }
 
 static int step_index(const struct setter *setter, const char **path, struct yaml_tree_node **at)
@@ -349,12 +350,12 @@ int yaml_tree_set(
 		assignment);
 	setter.origin = yaml_tree_copy_text(tree, origin, strlen(origin));
 	if (setter.origin == NULL)
-		return error_set(error, ENOMEM, "%s: no memory", tree->origin);
+		return error_set(error, ENOMEM, "%s: out of memory", tree->origin);
 	if (equals == NULL)
 		return refuse(&setter, "expected KEY=VALUE");
 	path = yaml_tree_copy_text(tree, assignment, (size_t)(equals - assignment));
 	if (path == NULL)
-		return error_set(error, ENOMEM, "%s: no memory", tree->origin);
+		return error_set(error, ENOMEM, "%s: out of memory", tree->origin);
 	result = yaml_tree_read(
 		tree, equals + 1, strlen(equals + 1), setter.origin, 0, &value, error);
 	if (result == 0)

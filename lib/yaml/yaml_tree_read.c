@@ -35,7 +35,7 @@ static int refuse(struct reader *reader, yaml_mark_t mark, const char *what)
 
 static int refuse_memory(struct reader *reader)
 {
-	return error_set(reader->error, ENOMEM, "%s: no memory", reader->origin);
+	return error_set(reader->error, ENOMEM, "%s: out of memory", reader->origin);
 }
 
 static int refuse_syntax(struct reader *reader)
@@ -47,7 +47,7 @@ static int refuse_syntax(struct reader *reader)
 		return refuse_memory(reader);
 	/* Errors of libyaml's byte reader have an offset instead of a place. */
 	if (parser->error == YAML_READER_ERROR) {
-		snprintf(what, sizeof(what), "not a text: %s at byte %zu",
+		snprintf(what, sizeof(what), "not text: %s at byte %zu",
 			parser->problem != NULL ? parser->problem : "?", parser->problem_offset);
 		return refuse(reader, parser->mark, what);
 	}
@@ -77,9 +77,9 @@ static bool text_is_plain(const unsigned char *text, size_t length)
 static int check_scalar(struct reader *reader, const yaml_event_t *event)
 {
 	if (event->data.scalar.length > YAML_TREE_SCALAR_MAX)
-		return refuse(reader, event->start_mark, "a text of more than 4096 bytes");
+		return refuse(reader, event->start_mark, "text longer than 4096 bytes");
 	if (!text_is_plain(event->data.scalar.value, event->data.scalar.length))
-		return refuse(reader, event->start_mark, "a control character in a text");
+		return refuse(reader, event->start_mark, "a control character in text");
 	return 0;
 }
 
@@ -90,19 +90,19 @@ static int take_key(struct reader *reader, const yaml_event_t *event)
 	int result;
 
 	if (event->type != YAML_SCALAR_EVENT)
-		return refuse(reader, event->start_mark, "a key must be a text");
+		return refuse(reader, event->start_mark, "a key must be a string");
 	result = check_scalar(reader, event);
 	if (result < 0)
 		return result;
 	if (map->count == YAML_TREE_KEYS_MAX)
-		return refuse(reader, event->start_mark, "a map of more than 1024 keys");
+		return refuse(reader, event->start_mark, "a map with more than 1024 keys");
 	same = yaml_tree_find(map, (const char *)event->data.scalar.value);
 	if (same != NULL) {
 		int length = snprintf(what, sizeof(what), "duplicate key '%.100s'", same->key);
 
 		if (same->key_line != 0)
 			snprintf(what + length, sizeof(what) - (size_t)length,
-				", the first one is in line %u", same->key_line);
+				"; the first one is in line %u", same->key_line);
 		return refuse(reader, event->start_mark, what);
 	}
 	reader->key = yaml_tree_copy_text(
@@ -210,7 +210,7 @@ static int take_event(struct reader *reader, const yaml_event_t *event)
 	case YAML_DOCUMENT_START_EVENT:
 		return reader->root == NULL ? 0
 					    : refuse(reader, event->start_mark,
-						      "a second document, expected one");
+						      "a second document; expected one");
 	default:
 		return 0;
 	}
@@ -230,7 +230,7 @@ static int read_events(struct reader *reader)
 		yaml_event_delete(&event);
 	}
 	if (result == 0 && reader->root == NULL)
-		return refuse(reader, (yaml_mark_t){0}, "nothing is in it");
+		return refuse(reader, (yaml_mark_t){0}, "expected a value, found nothing");
 	return result;
 }
 
@@ -266,7 +266,7 @@ struct yaml_tree *yaml_tree_parse(
 	int code;
 
 	if (tree == NULL)
-		code = error_set(error, ENOMEM, "%s: no memory", origin);
+		code = error_set(error, ENOMEM, "%s: out of memory", origin);
 	else
 		code = yaml_tree_read(tree, text, length, tree->origin, 1, &tree->root, error);
 	if (code < 0) {

@@ -16,8 +16,9 @@ static int open_links(struct audit_run *audit, const struct topology *topology, 
 	audit->rules.waits = audit->waits;
 	for (uint32_t i = 0; audit->timed != NULL && i < topology->links; i++)
 		audit->timed[i] = true;
-	return audit->timed == NULL || audit->waits == NULL ? error_set(error, ENOMEM, "no memory")
-							    : 0;
+	return audit->timed == NULL || audit->waits == NULL
+		       ? error_set(error, ENOMEM, "out of memory")
+		       : 0;
 }
 
 static bool keeps_order(const struct run_config *run)

@@ -23,7 +23,7 @@
 	X(SOURCE_SPOOFED, "discard_source_spoofed") /* its source is not the port's host */   \
 	X(ITB_FULL, "discard_itb_full")             /* no room in the in-transit buffer */    \
 	X(DEFLECTED, "deflected: link down")        /* left its primary port */               \
-	X(ADAPTED, "adapted: another way")          /* likewise, by adaptive routing */
+	X(ADAPTED, "adapted: other path")           /* likewise, by adaptive routing */
 
 enum capture_reason {
 	CAPTURE_REASON_NONE = 0,

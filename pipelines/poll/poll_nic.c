@@ -78,7 +78,7 @@ struct poll_nic *poll_nic_create(
 	port_auth_init(&pn->guard, config->port, nic.fabric, config->key, nic_link(pn->nic));
 	return pn;
 err:
-	error_set(error, ENOMEM, "%s: no memory for an interface", config->port->name);
+	error_set(error, ENOMEM, "%s: not enough memory for an interface", config->port->name);
 	poll_nic_destroy(pn);
 	return NULL;
 }

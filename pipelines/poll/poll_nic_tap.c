@@ -136,12 +136,12 @@ int poll_nic_attach_tap(struct poll_nic *pn, int fd, const uint32_t *address, st
 	pn->tap.edge = edge_create(&edge);
 	if (pn->tap.edge == NULL)
 		return error_set(error, errno,
-			"%s: cannot bind a TAP: payloads of %u bytes or %u hosts out of range, or no memory",
+			"%s: cannot bind a TAP: payloads of %u bytes or %u hosts are out of range, or memory ran out",
 			pn->port->name, config->payload_bytes, config->hosts);
 	pn->tap.frame = malloc(POLL_NIC_TAP_BYTES);
 	if (pn->tap.frame == NULL) {
 		poll_nic_tap_fini(&pn->tap);
-		return error_set(error, ENOMEM, "%s: no memory for a TAP", pn->port->name);
+		return error_set(error, ENOMEM, "%s: not enough memory for a TAP", pn->port->name);
 	}
 	pn->tap.pause = pn->clock != NULL ? clock_share(pn->clock, PAUSE_PS) : PAUSE_PS;
 	pn->tap.fd = fd;

@@ -81,8 +81,7 @@ static int choose_named(struct lab_process *process, struct error *error)
 			return at;
 		if (lab_plan_find(process->lab.plan, name) != process->number)
 			return error_set(error, EINVAL,
-				"%s: %s and %s are in different processes of this lab, expected "
-				"them together in its 'groups'",
+				"%s: %s and %s are in different processes of this lab; put them together in its 'groups'",
 				process->lab.path, process->options->device[0], name);
 		found += !here[at];
 		here[at] = true;
@@ -90,8 +89,7 @@ static int choose_named(struct lab_process *process, struct error *error)
 	if (found == process->lab.plan->process[process->number].devices)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: the process of %s has %u devices in this lab, %u of them were named: expected "
-		"all",
+		"%s: the process of %s has %u devices in this lab, but %u of them were named: expected all",
 		process->lab.path, process->options->device[0],
 		process->lab.plan->process[process->number].devices, found);
 }
@@ -107,8 +105,7 @@ static int choose_devices(struct lab_process *process, struct error *error)
 		return choose_named(process, error);
 	if (plan->process[0].role != LAB_ROLE_WHOLE)
 		return error_set(error, EINVAL,
-			"%s: this lab is %u processes of weft-switch and weft-nic, expected "
-			"'processes: one'",
+			"%s: this lab consists of %u processes of weft-switch and weft-nic; expected 'processes: one'",
 			process->lab.path, plan->processes);
 	process->number = first == NULL ? 0 : lab_plan_find(plan, first);
 	if (process->number < 0 || (first == NULL && plan->processes > 1))
@@ -152,7 +149,7 @@ static int change_text(char **member, const char *text, struct error *error)
 	if (text == NULL)
 		return 0;
 	if (copy == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	free(*member);
 	*member = copy;
 	return 0;
@@ -168,8 +165,7 @@ static int choose_mapper(struct lab_process *process, struct error *error)
 	if ((options->mapper != NULL || options->expect != NULL || options->key != NULL) &&
 		mapper->routes != RUN_ROUTES_MAPPER)
 		return error_set(error, EINVAL,
-			"%s: its routes are static, expected 'mapper.routes: mapper' with "
-			"--mapper, --expect and --fabric-key",
+			"%s: its routes are static; --mapper, --expect and --fabric-key require 'mapper.routes: mapper'",
 			process->lab.path);
 	if (options->mapper != NULL) {
 		result = run_mapper_mode_find(options->mapper, &mapper->mode);
@@ -209,7 +205,7 @@ static int open_lab(struct lab_process *process, struct error *error)
 	process->vlan = calloc(process->lab.topology->links + 1, sizeof(*process->vlan));
 	if (process->switch_here == NULL || process->host_here == NULL ||
 		process->external == NULL || process->vlan == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	result = choose_devices(process, error);
 	if (result == 0)
 		result = choose_mapper(process, error);
@@ -345,7 +341,7 @@ static int tell_machine(struct lab_process *process, struct error *error)
 	bool *host = calloc(process->lab.topology->hosts + 1, sizeof(*host));
 	bool *here = calloc(plan->processes, sizeof(*here));
 	int result = host != NULL && here != NULL ? lab_machine_read(plan, here, error)
-						  : error_set(error, ENOMEM, "no memory");
+						  : error_set(error, ENOMEM, "out of memory");
 
 	for (uint32_t i = 0; result == 0 && i < process->lab.topology->hosts; i++)
 		host[i] = plan->host_process[i] == LAB_NO_PROCESS || here[plan->host_process[i]];
@@ -364,7 +360,7 @@ static int check_run_dir(const char *run_dir, struct error *error)
 
 	if (result == -ENOENT)
 		return error_set(error, ENOENT,
-			"%s: %s; expected the run directory of a lab ('weft lab up' makes it)",
+			"%s: %s; expected the run directory of a lab ('weft lab up' creates it)",
 			run_dir, strerror(ENOENT));
 	return result;
 }
@@ -448,7 +444,7 @@ static int run(struct lab_process *process, struct error *error)
 	if (result < 0)
 		return result;
 	/* Skips "PROGRAM: ", which starts an error. */
-	printf("%s runs: %u devices of lab %s, %u ports to other processes, prefix %s\n",
+	printf("%s is running: %u devices of lab %s, %u ports to other processes, prefix %s\n",
 		process->options->program, process->lab.plan->process[process->number].devices,
 		process->lab.plan->lab, process->lab.plan->process[process->number].ports,
 		eal_prefix());
@@ -497,7 +493,7 @@ static int start_eal(
 	int argc = 0, result, end = program_separator(options->argc, options->argv);
 
 	if (argv == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	argv[argc++] = options->argv[0];
 	for (uint32_t i = 0; i < words->count; i++)
 		argv[argc++] = words->at[i];

@@ -14,17 +14,17 @@
 enum { KEY_DEVICE = 256, KEY_LCORES, KEY_TRUST, KEY_CALIBRATE };
 
 #define S struct lab_process_options
-#define OPTIONS_SHARED                                                                                     \
-	{"lab", OPTION_TEXT(S, lab_file), "LAB.yaml", 0, "the lab file", 0},                               \
-		{"run-dir", OPTION_TEXT(S, run_dir), "DIR", 0,                                             \
-			"where the lab keeps its files (/run/weft/NAME)", 0},                              \
-		{"trust", KEY_TRUST, "FILE", 0,                                                            \
-			"accept 'eal' and 'ports' of this file although others can change it; repeatable", \
-			0},                                                                                \
-		{"lcores", KEY_LCORES, "N", 0, "poll loops (1; for a whole lab one per CPU)", 0},          \
-	{                                                                                                  \
-		"fabric-key", OPTION_TEXT(S, key), "FILE", 0,                                              \
-			"the fabric key, in place of the lab file's", 0                                    \
+#define OPTIONS_SHARED                                                                                    \
+	{"lab", OPTION_TEXT(S, lab_file), "LAB.yaml", 0, "the lab file", 0},                              \
+		{"run-dir", OPTION_TEXT(S, run_dir), "DIR", 0,                                            \
+			"the lab's run directory (/run/weft/NAME)", 0},                                   \
+		{"trust", KEY_TRUST, "FILE", 0,                                                           \
+			"accept 'eal' and 'ports' of this file even if others can change it; repeatable", \
+			0},                                                                               \
+		{"lcores", KEY_LCORES, "N", 0, "poll loops (1; for a whole lab one per CPU)", 0},         \
+	{                                                                                                 \
+		"fabric-key", OPTION_TEXT(S, key), "FILE", 0,                                             \
+			"the fabric key, instead of the lab file's", 0                                    \
 	}
 
 static const struct argp_option switch_options[] = {
@@ -48,7 +48,7 @@ static const struct argp_option whole_options[] = {
 		"run the devices that 'weft lab apply' added together with this one", 0},
 	OPTIONS_SHARED,
 	{"calibrate", KEY_CALIBRATE, NULL, 0,
-		"print the dilation that 'dilation: auto' stands for on this machine now, and end",
+		"print the dilation that 'dilation: auto' currently means on this machine, and exit",
 		0},
 	{"expect", OPTION_TEXT(S, expect), "TOPO", 0,
 		"a topology file or generator: print how the fabric differs from it", 0},
@@ -87,12 +87,12 @@ static unsigned parse_lcores(const char *text, struct argp_state *state)
 static void check(const struct lab_process_options *options, struct argp_state *state)
 {
 	if (options->lab_file == NULL)
-		argp_error(state, "--lab FILE is needed%s",
+		argp_error(state, "--lab FILE is missing%s",
 			options->role == LAB_ROLE_SWITCHES ? "; a single switch is a lab "
 							     "of one switch"
 							   : "");
 	if (options->devices == 0 && options->role != LAB_ROLE_WHOLE)
-		argp_error(state, "at least one %s is needed",
+		argp_error(state, "expected at least one %s",
 			options->role == LAB_ROLE_HOSTS ? "--host NAME" : "--switch NAME");
 }
 
@@ -121,7 +121,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		check(options, state);
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "'%s': nothing but options expected", text);
+		argp_error(state, "'%s': expected only options", text);
 		return EINVAL;
 	default:
 		return option_key_store(options, key, text) ? 0 : ARGP_ERR_UNKNOWN;

@@ -53,8 +53,8 @@ static int write_clock(const char *own, const struct clock *clock, struct error 
 
 	if (result < 0)
 		return error_set(error, -result,
-			"%s: %s; expected the run directory of a lab ('weft lab up' makes it)", own,
-			strerror(-result));
+			"%s: %s; expected the run directory of a lab ('weft lab up' creates it)",
+			own, strerror(-result));
 	clock_format(clock, text);
 	/* For captures, and for programs in the hosts (lab_slow_time.h). */
 	fprintf(file.file, "%s\n%" PRIu64 "\n", text, clock_unix_origin_ns(clock));
@@ -97,7 +97,7 @@ int lab_clock(const char *run_dir, uint32_t dilation, struct clock *clock, struc
 	if (result < 0 || clock->dilation == dilation)
 		return result;
 	return error_set(error, EINVAL,
-		"%s: the clock of the lab has dilation %u, this process %u; expected the same",
+		"%s: the lab's clock has dilation %u but this process has %u; expected the same",
 		path, clock->dilation, dilation);
 }
 
@@ -134,8 +134,7 @@ static int wait_server(const char *path, const atomic_bool *stop, struct error *
 			return error_set(error, EINTR, "interrupted");
 		if (waited >= WAIT_MS)
 			return error_set(error, ETIMEDOUT,
-				"%s: no process listens after %d s; is the process at the other end "
-				"running?",
+				"%s: no process is listening after %d s; is the process at the other end running?",
 				path, WAIT_MS / 1000);
 		sleep_ms(STEP_MS);
 	}
@@ -211,7 +210,7 @@ static int list_devices(struct lab_applied *applied, struct error *error)
 
 	applied->device = calloc(2 * (plan->topology->links + 1u), sizeof(*applied->device));
 	if (applied->device == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < 2 * plan->topology->links; i++)
 		applied->device[i] = plan->link[i / 2].device[i % 2];
 	return 0;
@@ -235,7 +234,7 @@ int lab_cables_load(void *ctx, struct real_cabling *cabling, struct error *error
 	int result;
 
 	if (applied == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	applied->before = cables->applied;
 	cables->applied = applied;
 	snprintf(path, sizeof(path), "%s/" LAB_KEPT_FILE, cables->run_dir);

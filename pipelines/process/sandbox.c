@@ -307,6 +307,6 @@ int privileges_keep(uint64_t capabilities, struct error *error)
 	signal(THREAD_SIGNAL, SIG_IGN);
 	if (left == 0)
 		return 0;
-	return error_set(error, left < 0 ? EPERM : ETIMEDOUT, "capabilities cannot be given up: %s",
-		left < 0 ? "there is no /proc" : "a thread does not answer");
+	return error_set(error, left < 0 ? EPERM : ETIMEDOUT, "capabilities cannot be dropped: %s",
+		left < 0 ? "there is no /proc" : "a thread does not respond");
 }

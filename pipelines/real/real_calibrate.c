@@ -76,7 +76,7 @@ static void tell(const struct run_config_fidelity *demand, uint32_t dilation,
 		fprintf(out, "%" PRIu64 " arrivals, too late or too few to compare",
 			late_ns->count);
 	else
-		fprintf(out, "%" PRIu64 " arrivals, late by %.1f %% of the latency in all",
+		fprintf(out, "%" PRIu64 " arrivals, late by %.1f %% of the latency in total",
 			late_ns->count, ceil((double)late_ppm / 1e3) / 10);
 	fprintf(out, ", p99 %s, max %s\n",
 		quantity_time_text(histogram_quantile(late_ns, 0.99), 4, p99),
@@ -124,8 +124,7 @@ int real_calibrate(const struct real_fabric_options *options, const atomic_bool 
 	prepare(&calibration, options);
 	if (options->run->traffic.count == 0)
 		return error_set(error, EINVAL,
-			"%s: dilation: auto is measured with the file's traffic, and there is "
-			"none: expected a number, or 'traffic'",
+			"%s: dilation: auto is measured with the file's traffic, but there is none: expected a number, or 'traffic'",
 			options->run->origin);
 	for (; factor <= RUN_DILATION_MAX; factor = run_fidelity_step(factor + 1)) {
 		met = does_meet(&calibration, (uint32_t)factor, out, error);
@@ -139,11 +138,11 @@ int real_calibrate(const struct real_fabric_options *options, const atomic_bool 
 	if (met == 0)
 		return error_set(error, EBUSY,
 			"%s: dilation: auto: this machine is too busy for any dilation up to %u; "
-			"expected a number, or 'fidelity' with a demand that it can meet",
+			"expected a number, or a less strict 'fidelity'",
 			options->run->origin, RUN_DILATION_MAX);
 	if (factor > 1 && factor < RUN_DILATION_MAX) {
 		factor = run_fidelity_step(factor + 1);
-		fprintf(out, "dilation %" PRIu64 ": one step more, as a margin\n", factor);
+		fprintf(out, "dilation %" PRIu64 ": one step higher, as a margin\n", factor);
 	}
 	*dilation = (uint32_t)factor;
 	return 0;

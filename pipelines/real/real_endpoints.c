@@ -57,8 +57,7 @@ static int open_listener(const char *path, struct error *error)
 
 	if (strlen(path) >= sizeof(address.sun_path))
 		return error_set(error, ENAMETOOLONG,
-			"%s: the path of a socket has at most %zu characters; shorten the run "
-			"directory, or use 'endpoints: 0'",
+			"%s: the path of a socket can have at most %zu characters; use a shorter run directory, or 'endpoints: 0'",
 			path, sizeof(address.sun_path) - 1);
 	strcpy(address.sun_path, path);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -81,7 +80,7 @@ int real_endpoints_create(struct real_fabric *fabric, struct error *error)
 		return 0;
 	endpoints = calloc(1, sizeof(*endpoints));
 	if (endpoints == NULL)
-		return error_set(error, ENOMEM, "no memory for endpoints");
+		return error_set(error, ENOMEM, "not enough memory for endpoints");
 	fabric->endpoints = endpoints;
 	endpoints->fabric = fabric;
 	endpoints->listener = -1;
@@ -99,7 +98,7 @@ int real_endpoints_add_host(struct real_fabric *fabric, struct real_host *host, 
 	return poll_nic_set_endpoints(
 		       host->poll, fabric->options.endpoints, fabric->endpoints->bell) == 0
 		       ? 0
-		       : error_set(error, ENOMEM, "no memory for endpoints");
+		       : error_set(error, ENOMEM, "not enough memory for endpoints");
 }
 
 uint32_t real_program_hosts(const struct real_fabric *fabric)

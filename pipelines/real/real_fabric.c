@@ -155,7 +155,7 @@ static int create_captures(struct real_fabric *fabric, struct error *error)
 	for (uint32_t i = 0; i < fabric->ends; i++)
 		if (fabric->end[i].made &&
 			capture_manager_add_port(fabric->captures, &fabric->end[i].port) < 0)
-			return error_set(error, ENOMEM, "no memory for captures");
+			return error_set(error, ENOMEM, "not enough memory for captures");
 	return 0;
 }
 
@@ -213,7 +213,8 @@ static int build(struct real_fabric *fabric, struct error *error)
 		(result = real_links_pace(fabric, error)) < 0 ||
 		(result = real_entries_create(fabric) == 0
 				  ? 0
-				  : error_set(error, ENOMEM, "no memory for measurements")) < 0 ||
+				  : error_set(error, ENOMEM,
+					    "not enough memory for measurements")) < 0 ||
 		(result = create_captures(fabric, error)) < 0)
 		return result;
 	return real_telemetry(fabric, error);
@@ -225,12 +226,12 @@ struct real_fabric *real_fabric_create(
 	struct real_fabric *fabric = calloc(1, sizeof(*fabric));
 	int result = -ENOMEM;
 
-	error_set(error, ENOMEM, "no memory for a fabric");
+	error_set(error, ENOMEM, "not enough memory for a fabric");
 	if (fabric == NULL)
 		goto err;
 	fabric->options = *options;
 	if (getentropy(fabric->secret, sizeof(fabric->secret)) < 0) {
-		result = error_set(error, errno, "no random numbers: %s", strerror(errno));
+		result = error_set(error, errno, "cannot get random numbers: %s", strerror(errno));
 		goto err;
 	}
 	fabric->loops = count_loops(options);

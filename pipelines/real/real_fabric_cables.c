@@ -138,7 +138,7 @@ void real_cables_done(struct real_fabric *fabric)
 	real_hosts_renew(fabric);
 	real_control_renew(fabric);
 	real_answer(recabling->path,
-		recabling->failed > 0 ? "a cable could not be plugged in; its log has the reason"
+		recabling->failed > 0 ? "a cable could not be plugged in; its log explains why"
 				      : NULL);
 	recabling->path[0] = '\0';
 }

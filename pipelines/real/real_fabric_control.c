@@ -66,7 +66,7 @@ static int list_devices(struct real_control *control, struct error *error)
 	control->device =
 		calloc(topology->switches + topology->hosts + 1u, sizeof(*control->device));
 	if (control->device == NULL)
-		return error_set(error, ENOMEM, "no memory for a control plane");
+		return error_set(error, ENOMEM, "not enough memory for a control plane");
 	for (uint32_t i = 0; i < topology->switches; i++)
 		if (options->switch_here == NULL || options->switch_here[i])
 			add_device(control, DEVICE_SWITCH, i);
@@ -149,8 +149,9 @@ static int create_plane(struct real_control *control, struct error *error)
 	if (result < 0)
 		return result;
 	control->plane = control_plane_create(&config, 0);
-	return control->plane != NULL ? 0
-				      : error_set(error, ENOMEM, "no memory for a control plane");
+	return control->plane != NULL
+		       ? 0
+		       : error_set(error, ENOMEM, "not enough memory for a control plane");
 }
 
 int real_control_create(struct real_fabric *fabric, struct error *error)
@@ -162,7 +163,7 @@ int real_control_create(struct real_fabric *fabric, struct error *error)
 		return 0;
 	control = fabric->control = calloc(1, sizeof(*control));
 	if (control == NULL)
-		return error_set(error, ENOMEM, "no memory for a control plane");
+		return error_set(error, ENOMEM, "not enough memory for a control plane");
 	control->fabric = fabric;
 	control->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (control->bell < 0)
@@ -227,7 +228,7 @@ void real_control_why(const struct real_fabric *fabric, struct error *error)
 	if (!fabric->control->running)
 		why = "no control thread could be started";
 	error_set(error, EINVAL, "traffic started without mapped routes from and to all hosts: %s",
-		why != NULL ? why : "no mapper has found all of them in time");
+		why != NULL ? why : "no mapper found all of them in time");
 }
 
 void real_control_renew(struct real_fabric *fabric)

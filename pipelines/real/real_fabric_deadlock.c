@@ -20,7 +20,8 @@ int real_deadlock_open(struct real_fabric *fabric, struct error *error)
 	fabric->deadlock_period = (watchdog < PATIENCE_PS ? watchdog : PATIENCE_PS) / LOOKS;
 	fabric->sw = calloc(real_switches_max(fabric) + 1u, sizeof(struct weft_switch *));
 	if (fabric->sw == NULL)
-		return error_set(error, ENOMEM, "no memory for %u switches", fabric->switch_count);
+		return error_set(
+			error, ENOMEM, "not enough memory for %u switches", fabric->switch_count);
 	/* The shards of a divided switch have their own queues, which are not searched. */
 	for (unsigned i = 0; i < fabric->switch_count; i++)
 		if (fabric->switches[i].division == NULL)

@@ -50,7 +50,7 @@ int real_events_create(struct real_fabric *fabric, struct real_traffic *work, st
 		return 0;
 	events = work->events = calloc(1, sizeof(*events));
 	if (events == NULL)
-		return error_set(error, ENOMEM, "no memory for the events");
+		return error_set(error, ENOMEM, "not enough memory for the events");
 	events->fabric = fabric;
 	result = run_event_plan_init(&events->plan, work->run, topology,
 		is_lab ? run_events_horizon(work->run, LAB_PS) : work->run->measure.duration_ps,
@@ -61,7 +61,7 @@ int real_events_create(struct real_fabric *fabric, struct real_traffic *work, st
 	events->seen = calloc(events->plan.occurrences + 1, sizeof(*events->seen));
 	return events->cuts != NULL && events->seen != NULL
 		       ? 0
-		       : error_set(error, ENOMEM, "no memory for the events");
+		       : error_set(error, ENOMEM, "not enough memory for the events");
 }
 
 void real_events_destroy(struct real_events *events)

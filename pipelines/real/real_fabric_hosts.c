@@ -26,7 +26,7 @@ static int copy_routes(struct real_fabric *fabric, struct real_host *host, struc
 		return 0;
 	host->routes = nic_routes_create((uint16_t)hosts);
 	if (host->routes == NULL)
-		return error_set(error, ENOMEM, "no memory for routes");
+		return error_set(error, ENOMEM, "not enough memory for routes");
 	for (uint32_t to = 0; to < hosts && result == 0; to++) {
 		unsigned length;
 		const uint8_t *route;
@@ -143,7 +143,7 @@ static int open_edge(struct real_fabric *fabric, struct real_host *host, struct 
 	if (fabric->address == NULL) {
 		fabric->address = calloc(real_hosts_max(fabric) + 1u, sizeof(*fabric->address));
 		if (fabric->address == NULL)
-			return error_set(error, ENOMEM, "no memory");
+			return error_set(error, ENOMEM, "out of memory");
 		give_addresses(fabric);
 	}
 	if ((result = prepare_netns(host, error)) < 0)
@@ -205,8 +205,8 @@ int real_hosts_create(struct real_fabric *fabric, struct error *error)
 
 	fabric->hosts = calloc(fabric->options.topology->hosts, sizeof(*fabric->hosts));
 	if (fabric->hosts == NULL)
-		return error_set(
-			error, ENOMEM, "no memory for %u hosts", fabric->options.topology->hosts);
+		return error_set(error, ENOMEM, "not enough memory for %u hosts",
+			fabric->options.topology->hosts);
 	for (uint32_t i = 0; i < fabric->options.topology->hosts && result == 0; i++) {
 		struct real_host *host = &fabric->hosts[fabric->host_count];
 
@@ -240,7 +240,7 @@ int real_fabric_set_clocks(
 	for (unsigned i = 0; i < fabric->host_count && ours < hosts && result == 0; i++)
 		result = poll_nic_set_clocks(
 			fabric->hosts[i].poll, host_has_ours, name_clock(&fabric->clock));
-	return result == 0 ? 0 : error_set(error, -result, "no memory for clocks");
+	return result == 0 ? 0 : error_set(error, -result, "not enough memory for clocks");
 }
 
 static void destroy_host(struct real_host *host)
@@ -311,7 +311,7 @@ static int add_source(
 
 	config.queuing = fabric->routes.queuing;
 	result = result == 0 ? poll_nic_add_traffic(host->poll, &config, error)
-			     : error_set(error, ENOMEM, "no memory for traffic");
+			     : error_set(error, ENOMEM, "not enough memory for traffic");
 	free(permutation);
 	return result;
 }

@@ -45,7 +45,7 @@ int real_links_pace(struct real_fabric *fabric, struct error *error)
 
 		if (end->open && !end->timed && link->given &&
 			pace(tx_of(fabric, end), link, link->rate_bps, link->delay_ps, false) < 0)
-			return error_set(error, ENOMEM, "%s: no memory", end->port.name);
+			return error_set(error, ENOMEM, "%s: out of memory", end->port.name);
 	}
 	return 0;
 }

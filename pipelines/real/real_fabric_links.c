@@ -127,7 +127,7 @@ static int list_ends(struct real_fabric *fabric, struct error *error)
 		(size_t)topology->switches * TOPOLOGY_PORTS_MAX + 1, sizeof(*fabric->switch_end));
 	fabric->host_end = calloc(topology->hosts + 1u, sizeof(*fabric->host_end));
 	if (fabric->end == NULL || fabric->switch_end == NULL || fabric->host_end == NULL)
-		return error_set(error, ENOMEM, "no memory for %u ends of links", ends);
+		return error_set(error, ENOMEM, "not enough memory for %u ends of links", ends);
 	fabric->ends = ends;
 	for (uint32_t i = 0; i < topology->links; i++)
 		init_link(fabric, i);
@@ -212,7 +212,7 @@ void real_links_needs(const struct real_fabric *fabric, struct real_pool_request
 static int watch_lateness(struct port *port, struct error *error)
 {
 	port->late = calloc(1, sizeof(*port->late));
-	return port->late != NULL ? 0 : error_set(error, ENOMEM, "%s: no memory", port->name);
+	return port->late != NULL ? 0 : error_set(error, ENOMEM, "%s: out of memory", port->name);
 }
 
 static int open_shared(struct real_fabric *fabric, struct real_end *end, struct error *error)

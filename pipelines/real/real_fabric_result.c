@@ -361,7 +361,7 @@ int real_fabric_check_complete(const struct real_fabric *fabric, struct error *e
 		return -EINVAL;
 	}
 	if (atomic_load(&fabric->sources_failed) > 0)
-		return error_set(error, ENOMEM, "%u hosts have sent only a part of their traffic",
+		return error_set(error, ENOMEM, "%u hosts sent only part of their traffic",
 			atomic_load(&fabric->sources_failed));
 	return fabric->replay != NULL ? run_goal_diagnose(fabric->goal, fabric->replay, error) : 0;
 }
@@ -479,7 +479,7 @@ int real_fabric_count(
 		real_deadlock_result(fabric, result) < 0 ||
 		real_events_result(fabric, result) < 0 || add_window(fabric, whole, result) < 0 ||
 		add_all_links(fabric, result, running) < 0)
-		return error_set(error, ENOMEM, "no memory for the result");
+		return error_set(error, ENOMEM, "not enough memory for the result");
 	real_entries_add_latencies(fabric, result);
 	return 0;
 }

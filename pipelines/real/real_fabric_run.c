@@ -24,7 +24,7 @@ static void start_host(struct real_fabric *fabric, struct real_host *host)
 
 	if (real_host_start_traffic(fabric, host, &error) == 0)
 		return;
-	fprintf(stderr, "weft: host %u sends only a part of its traffic: %s\n", host->number,
+	fprintf(stderr, "weft: host %u sends only part of its traffic: %s\n", host->number,
 		error.text);
 	atomic_fetch_add(&fabric->sources_failed, 1);
 }

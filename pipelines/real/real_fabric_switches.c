@@ -106,7 +106,7 @@ static int create_whole(struct real_fabric *fabric, struct real_switch *device,
 	if (device->sw != NULL)
 		device->poll = poll_switch_create(device->sw, fabric->control_pool);
 	if (device->poll == NULL)
-		return error_set(error, ENOMEM, "%s: no memory", name);
+		return error_set(error, ENOMEM, "%s: out of memory", name);
 	poll_switch_set_control(device->poll,
 		real_control_of(fabric, DEVICE_SWITCH, device->number), fabric->data_pool);
 	poll_switch_limit_arns(device->poll, &guard);
@@ -145,7 +145,7 @@ static int create_parts(struct real_fabric *fabric, struct real_switch *device,
 		result = poll_division_place(
 			device->division, shard, fabric->control_pool, clock_now(&fabric->clock));
 	if (device->division == NULL || result < 0)
-		return error_set(error, ENOMEM, "%s: no memory", name);
+		return error_set(error, ENOMEM, "%s: out of memory", name);
 	poll_division_connect(device->division);
 	poll_division_set_control(device->division,
 		real_control_of(fabric, DEVICE_SWITCH, device->number), fabric->data_pool);
@@ -182,7 +182,8 @@ static int list_polled(struct real_fabric *fabric, struct error *error)
 
 	fabric->polled = calloc(room + 1, sizeof(*fabric->polled));
 	if (fabric->polled == NULL)
-		return error_set(error, ENOMEM, "no memory for %u switches", fabric->switch_count);
+		return error_set(
+			error, ENOMEM, "not enough memory for %u switches", fabric->switch_count);
 	for (unsigned i = 0; i < fabric->switch_count; i++) {
 		struct real_switch *device = &fabric->switches[i];
 		unsigned shards = device->division == NULL ? 1 : device->division->division->shards;
@@ -205,7 +206,8 @@ int real_switches_create(struct real_fabric *fabric, struct error *error)
 	count_switches(fabric);
 	fabric->switches = calloc(fabric->switch_count, sizeof(*fabric->switches));
 	if (fabric->switches == NULL && fabric->switch_count > 0)
-		return error_set(error, ENOMEM, "no memory for %u switches", fabric->switch_count);
+		return error_set(
+			error, ENOMEM, "not enough memory for %u switches", fabric->switch_count);
 	for (uint32_t i = 0; i < fabric->options.topology->switches && result == 0; i++) {
 		if (here != NULL && !here[i])
 			continue;

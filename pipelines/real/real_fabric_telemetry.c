@@ -402,7 +402,7 @@ static int show_host(struct real_fabric *fabric, struct real_host *host, struct 
 
 	host->shown = calloc(1, sizeof(*host->shown));
 	if (host->shown == NULL)
-		return error_set(error, ENOMEM, "%s: no memory", device.name);
+		return error_set(error, ENOMEM, "%s: out of memory", device.name);
 	name_metrics(host->shown);
 	device.counter = host->shown->name;
 	return telemetry_add_device(fabric->telemetry, &device, error);

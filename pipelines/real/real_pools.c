@@ -128,7 +128,7 @@ static void warn(const char *port, uint64_t times, const char *what, const struc
 {
 	fprintf(stderr,
 		"weft: warning: %s: no buffer for %s, %" PRIu64
-		" times in all: %u of the %u in pool %s are in use\n",
+		" times in total: %u of the %u in pool %s are in use\n",
 		port, what, times, rte_mempool_in_use_count(pool), pool->size, pool->name);
 }
 

@@ -23,10 +23,10 @@ int real_traffic_open(struct real_fabric *fabric, struct real_traffic *work,
 	if (fabric->options.clock == NULL &&
 		measure_links_open(&work->window.links, fabric->options.topology, run,
 			real_link_read, fabric) < 0)
-		return error_set(error, ENOMEM, "no memory for measurements");
+		return error_set(error, ENOMEM, "not enough memory for measurements");
 	if (measure_window_add_entries(
 		    &work->window, fabric->options.topology, run, work->hosts, fabric->goal) < 0)
-		return error_set(error, ENOMEM, "no memory for measurements");
+		return error_set(error, ENOMEM, "not enough memory for measurements");
 	if (run_source_check(run, work->hosts, error) < 0)
 		return -EINVAL;
 	return real_events_create(fabric, work, error);
@@ -59,7 +59,7 @@ static int check_shape(
 	uint32_t count = fabric->options.run->traffic.count;
 
 	if (run->traffic.count != count)
-		return error_set(error, EINVAL, "%u entries of traffic, expected %u as in the lab",
+		return error_set(error, EINVAL, "%u entries of traffic; expected %u, as in the lab",
 			run->traffic.count, count);
 	if (run_config_has_schedule(run) || run_config_has_schedule(fabric->options.run))
 		return error_set(error, EINVAL,
@@ -83,7 +83,7 @@ static int open_file(struct real_fabric *fabric, struct real_traffic *work, cons
 		result = run_source_check_room(work->own, work->hosts,
 			queuing != NULL ? queuing->queues : 1, POLL_NIC_SOURCES_MAX, error);
 	if (result == 0 && real_flows_create(fabric, work) < 0)
-		return error_set(error, ENOMEM, "no memory for measurements");
+		return error_set(error, ENOMEM, "not enough memory for measurements");
 	return result;
 }
 
@@ -93,7 +93,7 @@ static int load(struct real_fabric *fabric, const char *path, struct error *erro
 	int result;
 
 	if (work == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	destroy(fabric, &fabric->former);
 	destroy(fabric, &fabric->next);
 	fabric->next = work;

@@ -126,7 +126,7 @@ int congestion_setup_switch(struct weft_switch *sw, const struct topology *topol
 	int result = congestion_setup_alone(sw, topology, at, run);
 
 	if (result == -ENOMEM)
-		return error_set(error, ENOMEM, "no memory for the congestion tables of %s",
+		return error_set(error, ENOMEM, "not enough memory for the congestion tables of %s",
 			topology->switch_at[at].name);
 	return result == 0
 		       ? 0

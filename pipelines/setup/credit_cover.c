@@ -311,8 +311,7 @@ static void tell_wormhole(const struct run_config *run, const struct topology *t
 	quantity_format(QUANTITY_RATE, run->link.rate_bps, rate[1]);
 	quantity_format(QUANTITY_TIME, run->link.delay_ps, delay[1]);
 	snprintf(text, sizeof(text),
-		"topology: the file gives links %s and %s, instead of the %s and %s of "
-		"wormhole switching",
+		"topology: the file sets %s and %s for links, instead of the %s and %s of wormhole switching",
 		rate[0], delay[0], rate[1], delay[1]);
 	tell(ctx, text);
 }

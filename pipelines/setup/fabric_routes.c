@@ -22,8 +22,7 @@ static int check_algorithm(
 	if (algorithm->deadlock_free || run->routing.may_deadlock)
 		return 0;
 	return error_set(error, EINVAL,
-		"routing.algorithm: '%s' does not promise freedom from deadlock, expected one that "
-		"does, or routing.may-deadlock: true",
+		"routing.algorithm: '%s' does not guarantee freedom from deadlock; expected one that does, or routing.may-deadlock: true",
 		algorithm->name);
 }
 
@@ -71,8 +70,7 @@ static int check_alternatives(bool has_them, const struct run_config *run, struc
 	if (!run_config_is_adaptive(run) || has_them)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: routing.adaptive: %s has nothing to choose from, because the tables of %s "
-		"have no alternative ports; expected dmodk",
+		"%s: routing.adaptive: %s has nothing to choose from, because the tables of %s have no alternative ports; expected dmodk",
 		run->origin, run->routing.adaptive->name,
 		run_routing_origin(&run->routing, origin));
 }
@@ -121,7 +119,7 @@ static bool table_has_choice(const struct route_table *table)
 	return false;
 }
 
-/* Refuses a mechanism that has no choice in this network. */
+/* Refuses a mechanism that has nothing to choose from in this network. */
 static int check_choice(const struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct error *error)
 {
@@ -131,8 +129,7 @@ static int check_choice(const struct fabric_routes *routes, const struct topolog
 		   : !run_config_chooses_routes(run) || set_has_choice(routes->set, topology))
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: %s has nothing to choose from: routing.algorithm %s has one route per pair of "
-		"hosts on %s; expected routing.alternatives of 2 or more, or another algorithm or "
+		"%s: %s has nothing to choose from: routing.algorithm %s has one route per pair of hosts on %s; expected routing.alternatives of 2 or more, or another algorithm or "
 		"topology",
 		run->origin, adapts ? run->routing.adaptive->name : run_config_chooser(run),
 		run->routing.algorithm->name, topology->name);
@@ -148,8 +145,7 @@ static int check_classes(
 	if (rule == NULL || rule->classes <= run->sw.vcs)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: switch.vcs is %u, expected %u or more: on this topology %s needs so many VC "
-		"classes",
+		"%s: switch.vcs is %u, expected %u or more: on this topology %s needs that many VC classes",
 		run->origin, run->sw.vcs, rule->classes, run_routing_origin(&run->routing, origin));
 }
 
@@ -348,7 +344,7 @@ static int measure_lengths(struct fabric_routes *routes, const struct topology *
 	routes->lengths = route_lengths_create(topology);
 	return routes->lengths != NULL
 		       ? 0
-		       : error_set(error, ENOMEM, "no memory for the lengths of paths");
+		       : error_set(error, ENOMEM, "not enough memory for the lengths of paths");
 }
 
 int fabric_routes_compute(struct fabric_routes *routes, const struct topology *topology,

@@ -302,7 +302,7 @@ static void read_rank(struct virtual_fabric *fabric, struct ranks *ranks, unsign
 		pass_goal(&mirror, fabric, rank);
 	pass_sums(&mirror, fabric, rank);
 	if (mirror.bad || mirror.in.left > 0)
-		ranks_fail(ranks, "the part of another rank in the result makes no sense");
+		ranks_fail(ranks, "another rank's part of the result is invalid");
 }
 
 int partition_gather(struct virtual_fabric *fabric, struct error *error)
@@ -317,7 +317,7 @@ int partition_gather(struct virtual_fabric *fabric, struct error *error)
 		pass_sums(&mirror, fabric, ranks->own);
 	}
 	if (mirror.bad)
-		ranks_fail(ranks, "no memory for its part of the result");
+		ranks_fail(ranks, "not enough memory for its part of the result");
 	if (ranks_exchange(ranks) == 0 && ranks->own == 0)
 		for (unsigned rank = 1; rank < ranks->count && !ranks->failed; rank++)
 			read_rank(fabric, ranks, rank);

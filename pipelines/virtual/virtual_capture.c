@@ -370,13 +370,13 @@ static int write_rest(struct virtual_capture *capture, struct error *error)
 	struct ranks *ranks = partitions->ranks;
 
 	if (!writes(capture) && append_logs(capture, side, &ranks->out[0]) < 0)
-		ranks_fail(ranks, "no memory for messages");
+		ranks_fail(ranks, "not enough memory for messages");
 	if (ranks != NULL && ranks_exchange(ranks) == 0 && writes(capture))
 		for (unsigned rank = 1; rank < ranks->count && !ranks->failed; rank++) {
 			struct ranks_reader reader = {ranks->in[rank].bytes, ranks->in[rank].used};
 
 			if (read_logs(capture, side, rank, &reader) < 0)
-				ranks_fail(ranks, "what another rank has captured makes no sense");
+				ranks_fail(ranks, "another rank's capture is invalid");
 		}
 	if (ranks != NULL && ranks->failed) {
 		*error = ranks->error;
@@ -442,8 +442,7 @@ struct virtual_capture *virtual_capture_create(struct virtual_fabric *fabric, ui
 
 	if (fabric->partitions != NULL && has_instant_link(fabric->topology)) {
 		error_set(error, EINVAL,
-			"%s: captures (--pcap) of links without delay: only one worker can run "
-			"this",
+			"%s: captures (--pcap) of links without delay need a single worker",
 			virtual_partitions_text(fabric, text));
 		free(capture);
 		errno = EINVAL;
@@ -455,7 +454,7 @@ struct virtual_capture *virtual_capture_create(struct virtual_fabric *fabric, ui
 		capture->fabric = fabric;
 	}
 	if (capture == NULL || capture->port == NULL || open_parts(capture) < 0) {
-		error_set(error, ENOMEM, "no memory for captures");
+		error_set(error, ENOMEM, "not enough memory for captures");
 		if (capture != NULL)
 			virtual_capture_destroy(capture);
 		errno = ENOMEM;
@@ -545,7 +544,7 @@ int virtual_capture_add(struct virtual_capture *capture, const char *port_name, 
 		topology_link_at(topology, at) == NULL)
 		return error_set(error, ENOENT, "%s: no such port here", port_name);
 	if (captured(capture, &at)->file != NULL)
-		return error_set(error, EINVAL, "%s: is being captured already", port_name);
+		return error_set(error, EINVAL, "%s: is already being captured", port_name);
 	result = file_open(capture, path, &file, error);
 	if (result == 0)
 		add_port(capture, &at, file);

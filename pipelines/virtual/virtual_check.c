@@ -59,7 +59,7 @@ const char *virtual_fabric_check(const struct virtual_fabric *fabric)
 		delivered += fabric->host[i].nic.frames_received;
 	}
 	if (wrong == NULL && injected + fabric->unsent != delivered + fabric->dropped + out)
-		wrong = "packets were lost or doubled";
+		wrong = "packets were lost or duplicated";
 	if (wrong == NULL && count_stored(fabric) + virtual_transit_held(fabric) +
 					     virtual_recovery_held(fabric) +
 					     virtual_order_held(fabric) >

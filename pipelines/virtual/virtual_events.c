@@ -60,7 +60,7 @@ int virtual_events_open(struct virtual_fabric *fabric, struct error *error)
 		return 0;
 	events = fabric->happenings = calloc(1, sizeof(*events));
 	if (events == NULL || (events->cable = calloc(links + 1, sizeof(*events->cable))) == NULL)
-		return error_set(error, ENOMEM, "no memory for the events");
+		return error_set(error, ENOMEM, "not enough memory for the events");
 	for (uint32_t i = 0; i < links; i++)
 		events->cable[i].notice_at = WEFT_TIME_NEVER;
 	events->notice_at = events->resend_at = WEFT_TIME_NEVER;

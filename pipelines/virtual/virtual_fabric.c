@@ -56,7 +56,8 @@ static int fill_switch(struct virtual_fabric *fabric, uint32_t at, struct error 
 	bytes = switch_bytes(&config);
 	memory = arena_get(&fabric->arena, bytes);
 	if (memory == NULL)
-		return error_set(error, ENOMEM, "no memory for %u switches", fabric->switches);
+		return error_set(
+			error, ENOMEM, "not enough memory for %u switches", fabric->switches);
 	fabric->state_bytes += bytes;
 	fabric->sw[at] = switch_place(memory, &config, 0);
 	if (fabric->sw[at] != NULL)
@@ -70,7 +71,8 @@ static int create_switches(struct virtual_fabric *fabric, struct error *error)
 
 	fabric->sw = calloc(fabric->switches + 1u, sizeof(struct weft_switch *));
 	if (fabric->sw == NULL)
-		return error_set(error, ENOMEM, "no memory for %u switches", fabric->switches);
+		return error_set(
+			error, ENOMEM, "not enough memory for %u switches", fabric->switches);
 	for (uint32_t at = 0; at < fabric->switches && result == 0; at++)
 		result = fill_switch(fabric, at, error);
 	return result;
@@ -83,12 +85,13 @@ static int adapt_switches(struct virtual_fabric *fabric, struct error *error)
 
 	virtual_oracle_open(fabric);
 	if (result < 0)
-		return error_set(error, ENOMEM, "no memory for %u switches", fabric->switches);
+		return error_set(
+			error, ENOMEM, "not enough memory for %u switches", fabric->switches);
 	if (run_config_marks(fabric->run)) {
 		fabric->fecn = arena_get(&fabric->arena, fabric->switches * sizeof(*fabric->fecn));
 		if (fabric->fecn == NULL)
-			return error_set(
-				error, ENOMEM, "no memory for %u switches", fabric->switches);
+			return error_set(error, ENOMEM, "not enough memory for %u switches",
+				fabric->switches);
 	}
 	for (uint32_t at = 0; at < fabric->switches && result == 0; at++) {
 		if (fabric->fecn != NULL)
@@ -134,7 +137,9 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct erro
 	fabric->host[number].wake_at = WEFT_TIME_NEVER;
 	if (result == 0)
 		result = virtual_cn_open_host(fabric, number);
-	return result == 0 ? 0 : error_set(error, -result, "no memory for %u hosts", fabric->hosts);
+	return result == 0
+		       ? 0
+		       : error_set(error, -result, "not enough memory for %u hosts", fabric->hosts);
 }
 
 /* Sources for each traffic entry (traffic.h). */
@@ -182,7 +187,7 @@ static int create_sources(struct virtual_fabric *fabric, uint32_t number, struct
 	fabric->host[number].source =
 		calloc(fabric->traffic->entries * lanes(fabric) + 1u, sizeof(struct traffic *));
 	if (fabric->host[number].source == NULL)
-		return error_set(error, ENOMEM, "no memory for traffic sources");
+		return error_set(error, ENOMEM, "not enough memory for traffic sources");
 	for (uint32_t i = 0; i < fabric->traffic->entries && result == 0; i++)
 		if (run_source_sends(&fabric->traffic->entry[i], number))
 			result = add_source(fabric, number, i, &place, error);
@@ -212,7 +217,7 @@ static int create_hosts(struct virtual_fabric *fabric, struct error *error)
 
 	fabric->host = arena_get(&fabric->arena, (fabric->hosts + 1u) * sizeof(*fabric->host));
 	if (fabric->host == NULL || !create_numbers(fabric))
-		return error_set(error, ENOMEM, "no memory for %u hosts", fabric->hosts);
+		return error_set(error, ENOMEM, "not enough memory for %u hosts", fabric->hosts);
 	for (uint32_t i = 0; i < fabric->hosts && result == 0; i++)
 		result = fill_host(fabric, i, error);
 	for (uint32_t i = 0; i < fabric->hosts && result == 0; i++)
@@ -336,7 +341,8 @@ static int share_routes(struct virtual_fabric *fabric, struct error *error)
 {
 	int result = fabric_routes_share(&fabric->routes);
 
-	return result == 0 ? 0 : error_set(error, -result, "no memory for a virtual fabric");
+	return result == 0 ? 0
+			   : error_set(error, -result, "not enough memory for a virtual fabric");
 }
 
 /* Each packet reads an entry of the table at each switch, at random. */
@@ -383,7 +389,7 @@ static int build(struct virtual_fabric *fabric, struct error *error)
 	join_table(fabric);
 	if (virtual_faults_open(fabric) < 0 || virtual_reroute_open(fabric) < 0 ||
 		virtual_fabric_open_own(fabric) < 0 || virtual_cn_open(fabric) < 0)
-		return error_set(error, ENOMEM, "no memory for a virtual fabric");
+		return error_set(error, ENOMEM, "not enough memory for a virtual fabric");
 	return virtual_mapper_open(fabric, error);
 }
 
@@ -394,7 +400,7 @@ struct virtual_fabric *virtual_fabric_create(
 	int result;
 
 	if (fabric == NULL) {
-		error_set(error, ENOMEM, "no memory for a fabric");
+		error_set(error, ENOMEM, "not enough memory for a fabric");
 		errno = ENOMEM;
 		return NULL;
 	}
@@ -472,7 +478,7 @@ int virtual_fabric_set_ranks(
 	workers = workers > 0 ? workers : 1;
 	if (fabric->mapper != NULL && (workers > 1 || ranks != NULL))
 		result = error_set(error, EINVAL,
-			"%s: mapper.after: mapper runs with a single worker, expected '--workers 1', "
+			"%s: mapper.after: mapper runs with a single worker; expected '--workers 1', "
 			"or a time instead of the mapper",
 			fabric->run->origin);
 	else if (workers > 1 || ranks != NULL)

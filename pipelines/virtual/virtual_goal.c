@@ -152,7 +152,7 @@ int virtual_goal_open(struct virtual_fabric *fabric, struct error *error)
 	fabric->replay = run_goal_replay(fabric->goal, error);
 	fabric->goal_host_done = calloc(fabric->goal->hosts + 1u, sizeof(bool));
 	if (fabric->replay == NULL || fabric->goal_host_done == NULL)
-		return error_set(error, ENOMEM, "no memory for a schedule");
+		return error_set(error, ENOMEM, "not enough memory for a schedule");
 	fabric->goal_rest_ps = longest_delay(fabric->topology);
 	return 0;
 }

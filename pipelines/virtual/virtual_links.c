@@ -34,7 +34,7 @@ int virtual_wire_cost_open(struct virtual_fabric *fabric, struct error *error)
 		return 0;
 	fabric->route_sum = calloc(fabric->hosts + 1u, sizeof(*fabric->route_sum));
 	if (fabric->route_sum == NULL)
-		return error_set(error, ENOMEM, "no memory for %u hosts", fabric->hosts);
+		return error_set(error, ENOMEM, "not enough memory for %u hosts", fabric->hosts);
 	route_set_add_lengths(fabric->routes.set, fabric->route_sum);
 	return 0;
 }
@@ -256,7 +256,8 @@ int virtual_links_create(struct virtual_fabric *fabric, struct error *error)
 	const struct topology *topology = fabric->topology;
 
 	if (create_channels(fabric) < 0)
-		return error_set(error, ENOMEM, "%s: no memory for its links", topology->name);
+		return error_set(
+			error, ENOMEM, "%s: not enough memory for its links", topology->name);
 	fabric->margin_blocks = margin_blocks(fabric);
 	for (uint32_t i = 0; i < topology->links; i++) {
 		const struct topology_link *link = &topology->link_at[i];

@@ -328,7 +328,7 @@ static int find_first(struct virtual_fabric *fabric, struct error *error)
 			return refuse_first(fabric, error);
 		mapper_network_poll(network, due);
 		if (network->failed || fabric->failed)
-			return error_set(error, ENOMEM, "no memory for a mapper");
+			return error_set(error, ENOMEM, "not enough memory for a mapper");
 	}
 	for (uint32_t i = 0; i < 2 * fabric->topology->links; i++) {
 		const struct topology_link *link = &fabric->topology->link_at[i / 2];
@@ -369,7 +369,7 @@ int virtual_mapper_open(struct virtual_fabric *fabric, struct error *error)
 		mapper->tables = calloc(fabric->switches + 1u, sizeof(struct switch_tables *));
 	if (mapper == NULL || mapper->tables == NULL ||
 		mapper_network_init(&mapper->network, &config) < 0)
-		return error_set(error, ENOMEM, "no memory for a mapper");
+		return error_set(error, ENOMEM, "not enough memory for a mapper");
 	return find_first(fabric, error);
 }
 

@@ -101,14 +101,14 @@ int virtual_entries_open(struct virtual_fabric *fabric, struct error *error)
 
 	if (measure_links_open(&window->links, fabric->topology, fabric->run, read_link, fabric) <
 		0)
-		return error_set(error, ENOMEM, "no memory for measurements");
+		return error_set(error, ENOMEM, "not enough memory for measurements");
 	window->links.sum = sum_links;
 	fabric->entry = calloc((size_t)fabric->traffic->entries + 1, sizeof(*fabric->entry));
 	fabric->held = calloc(1, sizeof(*fabric->held));
 	if (fabric->entry == NULL || fabric->held == NULL ||
 		measure_window_add_entries(
 			window, fabric->topology, fabric->run, fabric->traffic, fabric->goal) < 0)
-		return error_set(error, ENOMEM, "no memory for measurements");
+		return error_set(error, ENOMEM, "not enough memory for measurements");
 	for (unsigned i = 0; i < window->entries; i++) {
 		fabric->entry[i].flow = window->entry[i].flow;
 		fabric->flows = fabric->flows || window->entry[i].flow != NULL;
@@ -434,7 +434,7 @@ int virtual_fabric_result(
 		(run_config_measures_links(fabric->run) &&
 			run_result_add_links(result, fabric->topology, measure_link, fabric) < 0) ||
 		(fabric->run->measure.switches && virtual_cn_switches(fabric, result) < 0))
-		return error_set(error, ENOMEM, "no memory for the result");
+		return error_set(error, ENOMEM, "not enough memory for the result");
 	add_latencies(fabric, result);
 	return 0;
 }

@@ -25,12 +25,11 @@ static int check(const struct virtual_fabric *fabric, struct error *error)
 			"%s: expected 1 to %u%s, of a fabric with %u switches", text,
 			fabric->switches < VIRTUAL_WORKERS_MAX ? fabric->switches
 							       : VIRTUAL_WORKERS_MAX,
-			fabric->partitions->ranks != NULL ? " workers in all" : "",
+			fabric->partitions->ranks != NULL ? " workers in total" : "",
 			fabric->switches);
 	if (run_config_needs_oracle(fabric->run))
 		return error_set(error, EINVAL,
-			"%s: routing.algorithm df-ugal-g reads the queues of other switches: only "
-			"one worker can run this",
+			"%s: routing.algorithm df-ugal-g reads the queues of other switches, which needs a single worker",
 			text);
 	return 0;
 }
@@ -49,8 +48,8 @@ static int assign(
 	else if (ranks == NULL || ranks->own == 0)
 		result = topology_cut(fabric->topology, partitions->count, partitions->of_device);
 	if (result < 0)
-		error_set(error, -result, "%s: cannot be cut into %u parts", fabric->topology->name,
-			partitions->count);
+		error_set(error, -result, "%s: cannot be divided into %u parts",
+			fabric->topology->name, partitions->count);
 	result = ranks_agree(ranks, result, error);
 	if (result == 0 && ranks != NULL &&
 		ranks_share(ranks, partitions->of_device,
@@ -100,13 +99,11 @@ static int cut(
 	if (partitions->lookahead.min_ps == 0 &&
 		topology_cut_delay(fabric->topology, partitions->of_device) != 0)
 		return error_set(error, EINVAL,
-			"%s: a host's link has no delay, but congestion and discarded frames take "
-			"that time to reach other workers: expected 'delay' above 0ps",
+			"%s: a host's link has no delay, which is the time until other workers learn of congestion and discarded frames: expected 'delay' above 0ps",
 			virtual_partitions_text(fabric, text));
 	if (partitions->lookahead.min_ps == 0)
 		return error_set(error, EINVAL,
-			"%s: a link without delay would be cut, and workers need a delay between "
-			"them: expected 'delay' above 0ps",
+			"%s: a link without delay would connect two workers, which need a delay between them: expected 'delay' above 0ps",
 			virtual_partitions_text(fabric, text));
 	return 0;
 }
@@ -135,8 +132,7 @@ static int limit_out(
 	if (partitions->out_max >= hosts)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: in the delay of a cut link, %g us, a host sends more frames than there is "
-		"memory for where frames can overtake each other: only one worker can run this",
+		"%s: in the delay of a cut link, %g us, a host sends more frames than memory allows where frames can overtake each other: use one worker",
 		virtual_partitions_text(fabric, text),
 		(double)partitions->lookahead.packet_ps / (double)PS_PER_US);
 }
@@ -207,7 +203,7 @@ int virtual_partitions_create(
 	int result;
 
 	if (partitions == NULL)
-		return error_set(error, ENOMEM, "no memory for %u workers", workers);
+		return error_set(error, ENOMEM, "not enough memory for %u workers", workers);
 	memset(partitions, 0, bytes);
 	partitions->ranks = ranks;
 	partitions->others = VIRTUAL_TOLD_NOTHING;
@@ -222,7 +218,7 @@ int virtual_partitions_create(
 	if (result < 0)
 		return result;
 	if (create_workers(fabric, partitions) < 0 || virtual_threads_create(partitions) < 0)
-		return error_set(error, ENOMEM, "no memory for %u workers", workers);
+		return error_set(error, ENOMEM, "not enough memory for %u workers", workers);
 	/* In this order, threads do not write to the same cache lines, and a process touches only
 	 * the rows of its own hosts. */
 	for (uint32_t i = 0; i < fabric->hosts; i++)

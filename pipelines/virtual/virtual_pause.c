@@ -91,7 +91,7 @@ int virtual_pause_open(struct virtual_fabric *fabric, struct error *error)
 	fabric->pauses =
 		arena_get(&fabric->arena, (channels_of(fabric) + 1) * sizeof(*fabric->pauses));
 	if (fabric->pauses == NULL)
-		return error_set(error, ENOMEM, "no memory for a virtual fabric");
+		return error_set(error, ENOMEM, "not enough memory for a virtual fabric");
 	for (uint32_t i = 0; i < channels_of(fabric); i++) {
 		fabric->pauses[i].xoff_blocks = fabric->pauses[i].xon_blocks = UINT32_MAX;
 		fabric->channel[i].special = true;

@@ -317,7 +317,7 @@ static void hear(struct virtual_partitions *partitions, unsigned rank)
 	struct head head;
 
 	if (message->used < sizeof(head)) {
-		ranks_fail(partitions->ranks, "another rank does something else");
+		ranks_fail(partitions->ranks, "the ranks do different things");
 		return;
 	}
 	memcpy(&head, message->bytes, sizeof(head));
@@ -334,7 +334,7 @@ void virtual_ranks_exchange(struct virtual_partitions *partitions, unsigned side
 	partitions->others = VIRTUAL_TOLD_NOTHING;
 	for (unsigned rank = 0; rank < ranks->count; rank++)
 		if (rank != ranks->own && put_message(partitions, side, rank, &head) < 0)
-			ranks_fail(ranks, "no memory for messages");
+			ranks_fail(ranks, "not enough memory for messages");
 	if (ranks_exchange(ranks) == 0)
 		for (unsigned rank = 0; rank < ranks->count; rank++)
 			if (rank != ranks->own)
@@ -458,7 +458,7 @@ int virtual_ranks_compare(
 		hash = byte_hash(hash, route_set_origin_const(set), sizeof(struct route_origin));
 		hash = byte_hash(hash, fabric->route_sum, fabric->hosts * sizeof(uint64_t));
 	} else if (set != NULL && hash_set(set, &hash) < 0)
-		result = error_set(error, ENOMEM, "no memory to compare routes");
+		result = error_set(error, ENOMEM, "not enough memory to compare routes");
 	if (fabric->routes.table != NULL)
 		hash = hash_table(fabric->routes.table, hash);
 	result = ranks_agree(ranks, result, error);
@@ -505,13 +505,13 @@ void virtual_ranks_add(const struct virtual_fabric *fabric, uint32_t *value, siz
 		if (copy != NULL)
 			memcpy(copy, value, values * sizeof(*value));
 		else
-			ranks_fail(ranks, "no memory for messages");
+			ranks_fail(ranks, "not enough memory for messages");
 	}
 	if (ranks == NULL || ranks_exchange(ranks) < 0 || ranks->own != 0)
 		return;
 	for (unsigned rank = 1; rank < ranks->count; rank++)
 		if (!add_numbers(value, values, &ranks->in[rank]))
-			ranks_fail(ranks, "another rank measures something else");
+			ranks_fail(ranks, "the ranks measure different things");
 }
 
 static int add_heads(struct deadlock_heads *heads, const struct ranks_message *message)
@@ -538,11 +538,11 @@ void virtual_ranks_collect(const struct virtual_fabric *fabric, struct deadlock_
 		if (copy != NULL && bytes > 0)
 			memcpy(copy, heads->head, bytes);
 		else if (copy == NULL && i != ranks->own)
-			ranks_fail(ranks, "no memory for messages");
+			ranks_fail(ranks, "not enough memory for messages");
 	}
 	if (ranks == NULL || ranks_exchange(ranks) < 0)
 		return;
 	for (unsigned i = 0; i < ranks->count; i++)
 		if (i != ranks->own && add_heads(heads, &ranks->in[i]) < 0)
-			ranks_fail(ranks, "no memory for messages");
+			ranks_fail(ranks, "not enough memory for messages");
 }

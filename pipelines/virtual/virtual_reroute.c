@@ -204,7 +204,7 @@ static struct topology *without_down(
 	if (name != NULL && failed != NULL)
 		copy = topology_without(topology, failed, count, error);
 	else
-		error_set(error, ENOMEM, "no memory for new routes");
+		error_set(error, ENOMEM, "not enough memory for new routes");
 	free(failed);
 	free(name);
 	if (copy != NULL && topology_check_connected(copy, topology->name, error) < 0) {
@@ -498,8 +498,7 @@ void virtual_reroute_result(const struct virtual_fabric *fabric, struct run_resu
 		run_result_add_warning(result, text);
 	} else if (reroute->risks > 0) {
 		snprintf(text, sizeof(text),
-			"%u change%s of routes in spite of a possible deadlock of old and new "
-			"routes: %s",
+			"%u change%s of routes despite a possible deadlock between old and new routes: %s",
 			reroute->risks, reroute->risks == 1 ? "" : "s", reroute->why.text);
 		run_result_add_warning(result, text);
 	} else if (reroute->pauses > 0 && reroute->why.text[0] != '\0') {

@@ -413,14 +413,14 @@ static int failure(struct virtual_fabric *fabric, struct error *error)
 	if (!fabric->failed)
 		return 0;
 	if (virtual_has_ranks(fabric) && fabric->partitions->garbled)
-		return error_set(error, EIO, "%s: another rank's message makes no sense",
+		return error_set(error, EIO, "%s: another rank's message is invalid",
 			virtual_partitions_text(fabric, text));
 	if (fabric->refused != NULL)
-		return error_set(error, EINVAL, "%s: %s: only one worker can run this",
+		return error_set(error, EINVAL, "%s: %s: use one worker",
 			virtual_partitions_text(fabric, text), fabric->refused);
 	if (fabric->routes.set != NULL && route_set_fault(fabric->routes.set)[0] != '\0')
 		return error_set(error, EINVAL, "%s", route_set_fault(fabric->routes.set));
-	return error_set(error, ENOMEM, "no memory for more packets or events");
+	return error_set(error, ENOMEM, "not enough memory for more packets or events");
 }
 
 /* Frame numbers in a large fabric, as far as this process uses them: with several processes the

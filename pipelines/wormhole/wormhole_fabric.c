@@ -97,7 +97,7 @@ static int refuse_links(const struct wormhole_fabric *fabric, struct error *erro
 	quantity_format(QUANTITY_RATE, own->rate_bps, rate);
 	quantity_format(QUANTITY_TIME, own->delay_ps, delay);
 	return run_config_refuse(fabric->run, &fabric->run->topology.place, error,
-		"topology: it sets rates or delays, which replace those in 'link', %s and %s: %s",
+		"topology: sets rates or delays, which replace those in 'link', %s and %s: %s",
 		rate, delay, why.text);
 }
 
@@ -109,7 +109,7 @@ static int open_entries(struct wormhole_fabric *fabric, struct error *error)
 			wormhole_read_link, fabric) < 0 ||
 		measure_window_add_entries(
 			&fabric->window, fabric->topology, fabric->run, fabric->traffic, NULL) < 0)
-		return error_set(error, ENOMEM, "no memory for measurements");
+		return error_set(error, ENOMEM, "not enough memory for measurements");
 	return 0;
 }
 
@@ -144,7 +144,7 @@ static int build(struct wormhole_fabric *fabric, struct error *error)
 		return -errno;
 	fabric->newest = calloc(hosts * hosts + 1, sizeof(*fabric->newest));
 	if (fabric->newest == NULL)
-		return error_set(error, ENOMEM, "no memory for a wormhole fabric");
+		return error_set(error, ENOMEM, "not enough memory for a wormhole fabric");
 	return check_routes(fabric, error);
 }
 
@@ -155,7 +155,7 @@ struct wormhole_fabric *wormhole_fabric_create(
 	int result;
 
 	if (fabric == NULL) {
-		error_set(error, ENOMEM, "no memory for a fabric");
+		error_set(error, ENOMEM, "not enough memory for a fabric");
 		errno = ENOMEM;
 		return NULL;
 	}
@@ -348,6 +348,7 @@ int wormhole_fabric_run(struct wormhole_fabric *fabric, const atomic_bool *stop,
 	fabric->stopped = loop.stopped;
 	fabric->wanting = measure->messages > 0 && !enough(fabric);
 	fabric->wall_seconds = measure_wall_seconds() - start;
-	return fabric->failed ? error_set(error, ENOMEM, "no memory for more messages or events")
-			      : 0;
+	return fabric->failed
+		       ? error_set(error, ENOMEM, "not enough memory for more messages or events")
+		       : 0;
 }

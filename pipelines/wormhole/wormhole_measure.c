@@ -364,7 +364,7 @@ static void add_reasons(const struct wormhole_fabric *fabric, struct run_result 
 		run_result_add_reason(result, false, RUN_REASON_DEADLOCK);
 	if (fabric->wanting)
 		run_result_add_reason(result, true,
-			"the run ended before it had measured %" PRIu64 " messages",
+			"the run ended before it measured %" PRIu64 " messages",
 			(uint64_t)fabric->run->measure.messages);
 }
 
@@ -378,7 +378,7 @@ int wormhole_fabric_result(
 	if (code == 0)
 		code = measure_window_result(&fabric->window, fabric->topology->switches, result);
 	if (code < 0)
-		return error_set(error, ENOMEM, "no memory for the result");
+		return error_set(error, ENOMEM, "not enough memory for the result");
 	fill_figures(fabric, result);
 	result->deadlock = fabric->deadlock;
 	add_reasons(fabric, result);
@@ -394,6 +394,6 @@ int wormhole_fabric_result(
 	if (code < 0 ||
 		(run_config_measures_links(fabric->run) &&
 			run_result_add_links(result, fabric->topology, measure_link, fabric) < 0))
-		return error_set(error, ENOMEM, "no memory for the result");
+		return error_set(error, ENOMEM, "not enough memory for the result");
 	return 0;
 }

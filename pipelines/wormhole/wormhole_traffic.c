@@ -25,7 +25,7 @@ static int add_source(struct wormhole_fabric *fabric, uint32_t number, uint32_t 
 		result = host->source[host->sources] == NULL ? -EINVAL : 0;
 		host->sources += result == 0;
 	} else {
-		error_set(error, ENOMEM, "no memory for traffic sources");
+		error_set(error, ENOMEM, "not enough memory for traffic sources");
 	}
 	free(list);
 	return result;
@@ -50,10 +50,10 @@ static int create_host(struct wormhole_fabric *fabric, uint32_t number, struct e
 	options = device_config_selection(run, fabric->routes.set, number, place.rate_bps);
 	if (route_choice_init(&host->choice, run->nic.selector, &options, run->seed,
 		    (uint16_t)number, topology->hosts) < 0)
-		return error_set(error, ENOMEM, "no memory for route selectors");
+		return error_set(error, ENOMEM, "not enough memory for route selectors");
 	host->source = calloc(fabric->traffic->entries + 1u, sizeof(*host->source));
 	if (host->source == NULL)
-		return error_set(error, ENOMEM, "no memory for traffic sources");
+		return error_set(error, ENOMEM, "not enough memory for traffic sources");
 	for (uint32_t i = 0; i < fabric->traffic->entries && result == 0; i++)
 		if (run_source_sends(&fabric->traffic->entry[i], number))
 			result = add_source(fabric, number, i, &place, error);
@@ -66,7 +66,7 @@ int wormhole_create_sources(struct wormhole_fabric *fabric, struct error *error)
 
 	fabric->host = calloc(fabric->topology->hosts + 1u, sizeof(*fabric->host));
 	if (fabric->host == NULL)
-		return error_set(error, ENOMEM, "no memory for hosts");
+		return error_set(error, ENOMEM, "not enough memory for hosts");
 	for (uint32_t i = 0; i < fabric->topology->hosts && result == 0; i++)
 		result = create_host(fabric, i, error);
 	return result;

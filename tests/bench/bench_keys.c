@@ -70,7 +70,7 @@ static void make_switch(struct bench *bench)
 	bench->sw = switch_create(&config, bench->now);
 	bench->ps = bench->sw != NULL ? poll_switch_create(bench->sw, bench->pool) : NULL;
 	if (bench->ps == NULL)
-		die("no memory");
+		die("out of memory");
 }
 
 static void make_host(struct bench *bench, uint16_t i)

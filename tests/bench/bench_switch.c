@@ -258,7 +258,7 @@ static int build(struct bench *bench, struct error *error)
 	bench->table = calloc(bench->hosts + 1, sizeof(*bench->table));
 	bench->alternatives = calloc(bench->hosts + 1, sizeof(*bench->alternatives));
 	if (bench->table == NULL || bench->alternatives == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	configure(bench, &config);
 	result = bench->lcores == 1 ? build_whole(bench, &config) : divide(bench, &config);
 	if (result < 0)

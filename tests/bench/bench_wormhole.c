@@ -75,7 +75,7 @@ static void load(struct wormhole_case *the_case, const struct network *network, 
 	free(the_case->message);
 	the_case->message = calloc(messages, sizeof(*the_case->message));
 	if (next == NULL || the_case->message == NULL)
-		give_up("no memory");
+		give_up("out of memory");
 	for (uint32_t i = 0; i < messages; i++) {
 		struct flit_message *message = &the_case->message[i];
 

@@ -136,7 +136,7 @@ UNIT_TEST(links_that_replace_those_of_wormhole_switching_are_named)
 {
 	static const char *const link[] = {"", "  link: {rate: 10Gbps, delay: 100ns}\n"};
 	static const char *const said[] = {"",
-		"topology: the file gives links 10Gbps and 100ns, instead of the 1.28Gbps and 49.2ns of "
+		"topology: the file sets 10Gbps and 100ns for links, instead of the 1.28Gbps and 49.2ns of "
 		"wormhole switching\n"};
 
 	for (unsigned i = 0; i < 2; i++) {

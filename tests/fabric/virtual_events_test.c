@@ -296,7 +296,7 @@ UNIT_TEST(immediate_changes_are_at_risk_and_say_why)
 
 	assert_int_equal(lab.result.event[0].reroute_ps, 100 * PS_PER_US);
 	assert_int_equal(result_counter(&lab.result, "reroutes_at_risk"), 1);
-	assert_non_null(strstr(lab.result.warning[0].text, "in spite of a possible deadlock"));
+	assert_non_null(strstr(lab.result.warning[0].text, "despite a possible deadlock"));
 }
 
 UNIT_TEST(drain_pauses_even_where_routes_could_coexist)

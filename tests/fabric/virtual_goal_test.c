@@ -123,8 +123,7 @@ UNIT_TEST(flows_that_do_not_complete_are_named_as_flows)
 		"h0 h7 0 2000000\n");
 	assert_int_equal(virtual_fabric_check_complete(lab.fabric, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"flows have not completed by the end of the run: a longer measure.duration gives "
-		"them time");
+		"flows did not complete by the end of the run; use a longer measure.duration");
 }
 
 /* The formula for the empty network, to which slowdowns are relative, is exact. */
@@ -521,7 +520,7 @@ UNIT_TEST(who_has_a_rank_sends_nothing_beside_the_schedule)
 	topology = run_config_open_topology(config, &error);
 	assert_null(virtual_fabric_create(topology, config, &error));
 	assert_non_null(strstr(error.text,
-		"host h1 sends, and has rank 1 of the schedule; name hosts without a rank"));
+		"host h1 sends but also has rank 1 of the schedule; use hosts without a rank"));
 	topology_destroy(topology);
 	run_config_destroy(config);
 	unlink(path);

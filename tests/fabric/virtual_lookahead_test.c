@@ -255,6 +255,5 @@ UNIT_TEST(a_credit_frame_that_comes_too_late_ends_the_run)
 	lab.fabric->partitions->lookahead.frame_ps = PS_PER_US;
 	assert_int_equal(virtual_fabric_run(lab.fabric, NULL, NULL, NULL, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"--workers 2: a fault of Weft, please report it: something came too late for "
-		"another worker: only one worker can run this");
+		"--workers 2: a bug in Weft, please report it: an event came too late for another worker: use one worker");
 }

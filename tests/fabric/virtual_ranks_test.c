@@ -234,7 +234,7 @@ UNIT_TEST(more_workers_in_all_than_switches_are_refused)
 	struct drawn drawn = {.sets = 0};
 
 	expect_refused(&drawn, 3, 7,
-		"--mpi 3 --workers 7: expected 1 to 20 workers in all, of a fabric with 20 "
+		"--mpi 3 --workers 7: expected 1 to 20 workers in total, of a fabric with 20 "
 		"switches");
 }
 
@@ -243,8 +243,7 @@ UNIT_TEST(links_without_delay_are_refused)
 	struct drawn drawn = {.set = {"link.delay=0ns"}, .sets = 1};
 
 	expect_refused(&drawn, 2, 1,
-		"--mpi 2: a link without delay would be cut, and workers need a delay between "
-		"them: expected 'delay' above 0ps");
+		"--mpi 2: a link without delay would connect two workers, which need a delay between them: expected 'delay' above 0ps");
 }
 
 /* A rank has no memory for packets any more. */
@@ -268,8 +267,8 @@ UNIT_TEST(a_failure_in_the_run_of_one_rank_ends_all)
 
 	run_processes(process, 3, 0, run_short_of_packets);
 	for (unsigned i = 0; i < 3; i++)
-		assert_string_equal(
-			process[i].error.text, "rank 1: no memory for more packets or events");
+		assert_string_equal(process[i].error.text,
+			"rank 1: not enough memory for more packets or events");
 }
 
 /* At each of the first steps, among them the agreements before the run and the first rounds. */

@@ -98,5 +98,5 @@ UNIT_TEST(fewer_vcs_than_classes_are_refused)
 {
 	virtual_lab_assert_refused(torus, VIRTUAL_LAB_SET("switch.vcs=3"),
 		"test: switch.vcs is 3, expected 4 or more: on this topology routing.algorithm msp "
-		"needs so many VC classes");
+		"needs that many VC classes");
 }

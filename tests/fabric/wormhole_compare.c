@@ -173,7 +173,7 @@ static const char *judge_marks(
 	size_t senders = (size_t)(the_case->topology->switches + 1) * TOPOLOGY_PORTS_MAX +
 			 the_case->topology->hosts;
 	bool *stopped = calloc(senders, sizeof(*stopped));
-	const char *wrong = stopped == NULL ? "no memory" : NULL;
+	const char *wrong = stopped == NULL ? "out of memory" : NULL;
 
 	for (size_t i = 0; i < outcome->marks && wrong == NULL; i++) {
 		struct topology_port port = outcome->mark[i].sender;

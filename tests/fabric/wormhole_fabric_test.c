@@ -379,7 +379,7 @@ UNIT_TEST(a_sample_shorter_than_a_cycle_is_refused)
 UNIT_TEST(what_it_cannot_be_is_refused)
 {
 	expect_refusal("switch.flow-control=credit", "flow-control: stop-go");
-	expect_refusal("switch.voq=true", "one queue an input");
+	expect_refusal("switch.voq=true", "one queue per input");
 	expect_refusal("routing.mode=table", "routing.mode: source");
 	expect_refusal("routing.algorithm=minhop", "freedom from deadlock");
 	expect_refusal("clock=real", "clock: virtual");
@@ -390,6 +390,5 @@ UNIT_TEST(what_it_cannot_be_is_refused)
 	expect_refusal("topology={link: {rate: 10Gbps, delay: 30ns}, switches: [{name: s, ports: "
 		       "2}], hosts: [{name: x}, {name: y}], links: [{a: x:0, b: s:0}, {a: y:0, b: "
 		       "s:1}]}",
-		"--set topology: topology: it sets rates or delays, which replace those in "
-		"'link', 1.28Gbps and 49.2ns: link x:0 - s:0 of 10Gbps and 30ns: 38 flits");
+		"--set topology: topology: sets rates or delays, which replace those in 'link', 1.28Gbps and 49.2ns: link x:0 - s:0 of 10Gbps and 30ns: 38 flits");
 }

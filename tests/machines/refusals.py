@@ -174,7 +174,7 @@ def a_user_without_permission(machines):
 
 def a_user_who_may_lock_too_little_memory(machines):
     machines.guests["m0"].must(f"chown {USER} /dev/vfio/[0-9]*")
-    said = machines.user_refused(r"DPDK has to lock \d+ MiB of memory, and RLIMIT_MEMLOCK allows 1 MiB \('ulimit -l",
+    said = machines.user_refused(r"DPDK has to lock \d+ MiB of memory, but RLIMIT_MEMLOCK allows 1 MiB \('ulimit -l",
                                  "prlimit --memlock=1048576 env")
     machines.guests["m0"].must("chown 0 /dev/vfio/[0-9]*")
     return said
@@ -189,7 +189,7 @@ def an_mtu_that_the_nic_does_not_have(machines):
 def a_cable_that_is_out(machines):
     machines.plugs["m0"][0].carrier(False)
     try:
-        return machines.up_refused("m0", machines.good(), r"link s0:1 - h1:0 is without carrier: is the cable in, and the "
+        return machines.up_refused("m0", machines.good(), r"link s0:1 - h1:0 is without carrier: is the cable plugged in, and the "
                                    "other end on", wait=WAIT_FOR_CABLE)
     finally:
         machines.plugs["m0"][0].carrier(True)
@@ -217,7 +217,7 @@ def wait_open(machines):
 
 def vfio_without_an_iommu(machines):
     return machines.refused("m1", f"{WEFT} port bind {machines.old()}", 3,
-                            r"IOMMU off, vfio-pci needs it: .*'weft port bind --driver uio_pci_generic ")
+                            r"the IOMMU is off, but vfio-pci needs it: .*'weft port bind --driver uio_pci_generic ")
 
 
 def an_iommu_that_is_off(machines):

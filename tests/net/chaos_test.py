@@ -122,7 +122,7 @@ class Chaos(unittest.TestCase):
         outcome = self.disturbed(lab, lambda: os.kill(lab.pids[process], signal.SIGKILL))
         reasons = self.assert_incomplete(outcome, f"{process} is gone")
         self.assertEqual([reason for reason in reasons if " is gone" in reason],
-                         [f"{process} is gone, and with it what it has counted"])
+                         [f"{process} is gone, and its counts are lost"])
         checks = outcome[1]["checks"]
         self.assertEqual([checks[check] for check in labs.CHECKS], [0, 0, 0], outcome[2])
         self.assertEqual(outcome[1]["changes"]["unknown"], [process], outcome[2])
@@ -207,8 +207,8 @@ class Chaos(unittest.TestCase):
             with open(path) as file:
                 result = json.load(file)
         self.assertTrue(result["incomplete"])
-        self.assertRegex(errors, r"weft run: incomplete: the loop stalled for \d")
-        self.assertIn("  incomplete             the loop stalled for ", said)
+        self.assertRegex(errors, r"weft run: incomplete: the loop was stopped or had no CPU for \d")
+        self.assertIn("  incomplete             the loop was stopped or had no CPU for ", said)
 
 
 if __name__ == "__main__":

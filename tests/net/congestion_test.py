@@ -158,7 +158,7 @@ class Capture(Folder):
             self.assertLessEqual(heard, around, f"s{leaf}")
             acting += 1
         self.assertGreater(acting, 0, "no leaf has gone around the root")
-        self.assertIn("adapted: another way",
+        self.assertIn("adapted: other path",
                       {f.reason for f in frames if f.comes(*ports([1, 2, 3], [0, 1]))})
         # By the other top switch, and only so: s4 is the primary way.
         self.assertEqual([f for f in adapted if f.leaves(*ports(range(4), [2]))], [])

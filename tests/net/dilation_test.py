@@ -228,7 +228,7 @@ class Auto(unittest.TestCase):
         of 20 % of the latency."""
         if late is None:
             trials = [(int(factor), -float(share_late or "inf")) for factor, share_late in re.findall(
-                r"(?m)^dilation (\d+): \d+ arrivals, (?:late by ([0-9.]+) % of the latency in all|too late or too few to compare), ", said)]
+                r"(?m)^dilation (\d+): \d+ arrivals, (?:late by ([0-9.]+) % of the latency in total|too late or too few to compare), ", said)]
             share = -20
         else:
             trials = [(int(factor), float(met)) for factor, met in re.findall(
@@ -239,7 +239,7 @@ class Auto(unittest.TestCase):
         for factor in factors[:factors.index(found) + 1]:
             met = [met >= share for of, met in trials if of == factor]
             self.assertIn(met, ([True, True],) if factor == found else ([False], [True, False]), said)
-        margin = re.findall(r"(?m)^dilation (\d+): one step more, as a margin$", said)
+        margin = re.findall(r"(?m)^dilation (\d+): one step higher, as a margin$", said)
         if found in (1, 100000):
             self.assertEqual(margin, [], said)
             return found
@@ -265,7 +265,7 @@ class Auto(unittest.TestCase):
     def test_without_traffic_there_is_nothing_to_choose_by(self):
         done, _ = self.run_file(RUN.replace("[{pattern: uniform, load: 20%, message: 1KiB}]", "[]"))
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("dilation: auto is measured with the file's traffic, and there is none: expected a number", done.stderr)
+        self.assertIn("dilation: auto is measured with the file's traffic, but there is none: expected a number", done.stderr)
 
     def test_without_a_frame_nothing_is_chosen(self):
         late = RUN.replace("message: 1KiB", "message: 1KiB, start: 50s").replace("duration: 5ms", "duration: 60s")

@@ -324,13 +324,13 @@ static void one_line_is_said(int (*run)(void), const char *line)
 UNIT_TEST(wrong_argument_is_one_line_and_leaves_nothing)
 {
 	one_line_is_said(
-		run_bad_option, "fault: DPDK does not start: unrecognized option '--nosuch'\n");
+		run_bad_option, "fault: DPDK cannot be started: unrecognized option '--nosuch'\n");
 }
 
 UNIT_TEST(wrong_device_is_one_line_and_leaves_nothing)
 {
 	one_line_is_said(run_bad_device,
-		"fault: DPDK does not start: failed to parse device \"net_nosuch0\"\n");
+		"fault: DPDK cannot be started: failed to parse device \"net_nosuch0\"\n");
 }
 
 UNIT_TEST(pool_that_does_not_fit_says_what_it_needs)
@@ -348,5 +348,5 @@ UNIT_TEST(absent_program_is_told_from_a_silent_one)
 	struct error error;
 
 	assert_int_equal(telemetry_client_open("weft-no-such", TIMEOUT_MS, &error), -ENOENT);
-	assert_non_null(strstr(error.text, "no program with this prefix runs"));
+	assert_non_null(strstr(error.text, "no program with this prefix is running"));
 }

@@ -368,8 +368,8 @@ class Fabric(unittest.TestCase):
         done = self.weft("run", self.file, "--set", "switch={buffer: 128KiB, vcs: 16}",
                          "--set", "queuing=vftree", "--set", f"traffic=[{entries}]")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("h0 sends by 9 entries of traffic, each of 16 sources: a host has room for 128 "
-                      "sources, expected 8 such entries", done.stderr)
+        self.assertIn("h0 sends with 9 entries of traffic, each with 16 sources: a host can have 128 "
+                      "sources; expected 8 such entries", done.stderr)
 
     def test_what_the_topology_cannot_have_is_refused_before_the_start(self):
         done = self.weft("run", self.file, "--set", "traffic=[{pattern: transpose}]")
@@ -589,8 +589,8 @@ class Fabric(unittest.TestCase):
         done = subprocess.run(["prlimit", "--nofile=12:12", WEFT, "run", self.file, "--quiet"],
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (3, ""))
-        self.assertRegex(done.stderr, r"\Aweft run: too few file descriptors: 12 may be open, expected "
-                         r"\d+ or more \('ulimit -n'\)\n\Z")
+        self.assertRegex(done.stderr, r"\Aweft run: too few file descriptors: 12 may be open, but "
+                         r"\d+ are needed \('ulimit -n'\)\n\Z")
 
     def test_a_low_limit_of_descriptors_is_raised_where_that_is_allowed(self):
         done = subprocess.run(["prlimit", "--nofile=12:1024", WEFT, "run", self.file, "--quiet", "--dilation",
@@ -600,7 +600,7 @@ class Fabric(unittest.TestCase):
     def test_more_samples_than_a_result_can_have_are_refused(self):
         done = self.weft("run", self.file, "--set", "measure.duration=86400s", "--set", "measure.sample=1us")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn(": measure.sample: 1us makes 86400000000 samples of a run of 86400s, expected at most "
+        self.assertIn(": measure.sample: 1us gives 86400000000 samples in a run of 86400s, expected at most "
                       "1000000: ", done.stderr)
 
     def test_a_missing_file_and_a_wrong_flag_are_bad_requests(self):

@@ -131,16 +131,16 @@ class Jobs(unittest.TestCase):
                 ("  - {name: a, hosts: 4, schedule: ring.goal, traffic: {pattern: uniform}}\n",
                  "8:5: job a: expected only one of 'schedule' and 'traffic'"),
                 ("  - {name: a, schedule: ring.goal}\n", "8:5: job a: 'hosts' is missing"),
-                (FIRST + FIRST, "9:5: a second job one"),
+                (FIRST + FIRST, "9:5: duplicate job one"),
                 ("  - {name: a, schedule: ring.goal, hosts: 99}\n", "8:5: job a: 32 of its 99 hosts are free"),
                 ("  - {name: a, schedule: ring.goal, hosts: 4}\n", "8 ranks, but job a has 4 hosts with 1 each; expected "
                  "ranks-per-host: 2\n"),
                 ("  - {name: a, schedule: ring.goal, hosts: 8, placement: near}\n", "placement: near"),
-                ("  - {name: a, traffic: {pattern: uniform, to: [h1]}, hosts: 4}\n", "'from' and 'to' cannot be given"),
-                ("  - {name: a, traffic: {pattern: hotspot, to: [h1]}, hosts: 4}\n", "'from' and 'to' cannot be given"),
+                ("  - {name: a, traffic: {pattern: uniform, to: [h1]}, hosts: 4}\n", "'from' and 'to' are not allowed"),
+                ("  - {name: a, traffic: {pattern: hotspot, to: [h1]}, hosts: 4}\n", "'from' and 'to' are not allowed"),
                 ("  - {name: a, traffic: {pattern: bit-reversal}, hosts: 4}\n", "keeps to the hosts of a job"),
                 ("  - {name: a, traffic: {pattern: goal, file: x}, hosts: 4}\n", "expected 'schedule'"),
-                (FIRST + "traffic: [{pattern: goal, file: ring.goal}]\n", "a second schedule"),
+                (FIRST + "traffic: [{pattern: goal, file: ring.goal}]\n", "only one schedule is possible"),
                 (FIRST + "switch: {switching: wormhole}\n", "jobs are not supported with 'switching: wormhole'")):
             (self.dir / "run.yaml").write_text(RUN + jobs)
             error = self.weft("run", str(self.dir / "run.yaml"), code=2)

@@ -305,7 +305,7 @@ class Requests(Case):
                 ("edges: {hosts: all, network: 10.83.0.0/24}", "edges: {hosts: [h0], network: 10.83.0.0/24}",
                  "edges: the edge of running host h1 would change"),
                 ("processes: each\n", "processes: each\ngroups: {both: [h0, h2]}\n",
-                 "group 'both': some of its devices run and some are new"),
+                 "group 'both': some of its devices are running and some are new"),
                 ("processes: each", "processes: one", "processes: one in the file, each in the lab"),
                 ("processes: each\n", "processes: each\nlinks: veth\n", "expected 'links: shared'")):
             with self.subTest(why):

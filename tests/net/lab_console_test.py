@@ -190,7 +190,7 @@ class Console(unittest.TestCase):
             code, _, err = self.weft("up", self.file)
             self.assertEqual(code, 3, err)
             self.assertRegex(err, rf"^weft lab up: machine a: its clock is (4999|5000|5001)\.\d s {said} this "
-                             r"console's, and captures use the clock of each machine: let NTP set both \(apt install "
+                             r"console's, and captures use the clock of each machine: synchronise both with NTP \(apt install "
                              r"chrony\), or add --any-clock\n$")
             self.assertEqual(self.processes(), [])
             self.assertEqual(os.listdir(self.path("run")), [])

@@ -190,8 +190,8 @@ class Refused(unittest.TestCase):
                                  (plain, ("--containerlab", "-o", "x.yaml"), "-o x.yaml: expected a file that ends in .clab.yml"),
                                  (plain, ("--containerlab", "-o", "a:b.clab.yml"), "without ':'"),
                                  (plain, ("--containerlab", "-o", "no/x.clab.yml"), "-o no/x.clab.yml: No such file"),
-                                 (plain + machine, ("--containerlab",), "it has 'machines', expected none"),
-                                 (bound, ("--containerlab",), "its topology has 'ports', expected none"),
+                                 (plain + machine, ("--containerlab",), "it has 'machines'; expected none"),
+                                 (bound, ("--containerlab",), "its topology has 'ports'; expected none"),
                                  (long, ("--containerlab",), f"device {name}: its container has its name"),
                                  (plain + "mapper: {key: missing}\n", ("--containerlab",), "missing: No such file")):
             code, err, files = self.export(text, *words)

@@ -107,7 +107,7 @@ class OnOneLab:
                 done = subprocess.run(["bash", "-c", f"timeout 200 {WEFT} lab capture {lab.file} leaf0:2 | head -c 100 >/dev/null; "
                                        "exit ${PIPESTATUS[0]}"], text=True, stderr=subprocess.PIPE, timeout=labs.HANG_SECONDS)
                 self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertRegex(done.stderr, r"^weft lab capture: leaf0:2: (ended when its reader went away"
+                self.assertRegex(done.stderr, r"^weft lab capture: leaf0:2: (ended when its reader closed the output"
                                  r"|\d+ frames captured, \d+ dropped)\n$")
             run.send_signal(signal.SIGINT)
         lab.assert_up()
@@ -116,7 +116,7 @@ class OnOneLab:
         lab = self.common
         again = lab.weft("up")
         self.assertEqual(again.returncode, 2)
-        self.assertIn("is up already", again.stderr)
+        self.assertIn("is already up", again.stderr)
         lab.assert_up()
 
     def test_the_ending_of_a_maps_file_says_what_is_written(self):
@@ -211,8 +211,7 @@ class OnOneLab:
                                 "measure={until: {interval: 20%, of: accepted}, at-most: 200ms, sample: 2ms}")
         if self.FORM == "each":
             self.assertEqual(done.returncode, 2, done.stderr)
-            self.assertIn("measure.until: each of the lab's 4 processes measures its part alone, expected "
-                          "'processes: one' or measure.duration\n", done.stderr)
+            self.assertIn("measure.until: each of the lab's 4 processes measures only its own part; expected 'processes: one' or measure.duration\n", done.stderr)
             return
         self.assertEqual(done.returncode, 0, done.stderr)
         result = json.loads(done.stdout)
@@ -383,7 +382,7 @@ class One(Verbs, LabCase):
         lab.wait_parts([(1, 2), (2, 2)])
         done = lab.weft("run")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (
-            3, "", "weft lab run: not every device has routes: 2 mappers lead: the fabric is in parts\n"))
+            3, "", "weft lab run: not every device has routes: 2 mappers lead: the fabric is split into parts\n"))
 
     def test_a_lab_of_too_many_processes_for_its_cores_is_one(self):
         lab = self.lab("T", "cores: 1\n", form="auto")

@@ -118,7 +118,7 @@ class Kills(unittest.TestCase):
         if step % 5 == 4:
             done = self.weft("up", "--wait", labs.UP_WAIT, lab.file)
             # The lab was complete.
-            self.assertTrue(done.returncode == 0 or "is up already" in done.stderr, done.stdout + done.stderr)
+            self.assertTrue(done.returncode == 0 or "is already up" in done.stderr, done.stdout + done.stderr)
             self.must("down", lab.name)
         else:
             self.must("down", lab.name if step % 2 else lab.file, codes=(0, 2))

@@ -292,7 +292,7 @@ class Knobs(unittest.TestCase):
         for part, *words in (("run", "--duration", "100ms"), ("map",), ("capture", "s0:2")):
             for output in (self.lab.file, link):
                 done = self.lab.weft(part, *words, "-o", output)
-                self.assertEqual((done.returncode, "is read as" in done.stderr), (2, True), done.stderr)
+                self.assertEqual((done.returncode, "is also the input" in done.stderr), (2, True), done.stderr)
         with open(self.lab.file) as file:
             self.assertEqual(file.read(), before)
 
@@ -358,7 +358,7 @@ class Knobs(unittest.TestCase):
         self.set("all", "loss=1%")
         self.lab.run()
         self.assertGreater(min(self.counts()), 0)
-        self.assertEqual(self.lab.must("clear"), f"{self.lab.name}: counters begin at 0\n")
+        self.assertEqual(self.lab.must("clear"), f"{self.lab.name}: counters reset to 0\n")
         self.assertEqual(self.counts(), (0, 0, 0))
         self.assertEqual({end["loss_ppm"] for end in self.lab.status()["links"]}, {10_000})  # a gauge
         delivered = self.lab.run()["packets"]["delivered"]
@@ -367,7 +367,7 @@ class Knobs(unittest.TestCase):
     def test_a_restarted_process_has_another_id_and_counts_from_0(self):
         self.lab.run()
         before = {process["name"]: process["pid"] for process in self.lab.status()["processes"]}
-        self.assertRegex(self.lab.must("restart", "h1"), rf"^lab {self.lab.name}: what had ended runs again after \d+ ms\n$")
+        self.assertRegex(self.lab.must("restart", "h1"), rf"^lab {self.lab.name}: ended processes are running again after \d+ ms\n$")
         self.lab.must("clear")
         status = self.lab.status()
         after = {process["name"]: process["pid"] for process in status["processes"]}

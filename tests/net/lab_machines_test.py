@@ -159,8 +159,8 @@ class Both(unittest.TestCase):
         self.lab.wait_up()
         code, out, err = self.lab.on("left", "map")
         self.assertEqual((code, out), (1, ""))
-        self.assertRegex(err, rf"\Aweft lab map: h3 on another machine leads lab {self.lab.name}, epoch \d+, "
-                         "and has the map: 'weft lab map' there shows it\n\\Z")
+        self.assertRegex(err, rf"\Aweft lab map: h3 on another machine leads lab {self.lab.name} in epoch \d+ "
+                         "and has the map: run 'weft lab map' there\n\\Z")
         document = json.loads(self.lab.on("left", "map", "--json")[1])
         self.assertGreater(document.pop("epoch"), 0)
         self.assertEqual(document, {"mapper": "h3", "mapper_elsewhere": True, "differences": None,
@@ -198,7 +198,7 @@ class Both(unittest.TestCase):
             self.assertGreaterEqual(clocks["bound_ns"], clocks["mean_bound_ns"])
             self.assertGreater(clocks["mean_bound_ns"], 0)
             self.assertEqual([result[key] for key in ("nothing_measured", "saturated", "steady")], [None] * 3)
-            self.assertEqual(result["saturated_needs"]["reason"], "hosts of other machines are not in this result")
+            self.assertEqual(result["saturated_needs"]["reason"], "hosts on other machines are not in this result")
         self.assertEqual(results["left"]["elsewhere"], ["right", "h2", "h3"])
         # All that arrives at the left has come from h3.
         for kind in ("network", "total"):
@@ -232,7 +232,7 @@ class One(unittest.TestCase):
         self.assertEqual(err.splitlines()[-1],
                          "weft lab up: after 1200 ms link left:2 - right:2 is waiting: nothing was heard "
                          "from right, which runs on another machine: its part of the lab must be up there, "
-                         "and the cable be in these two ports; --wait gives it longer")
+                         "and the cable must be in these two ports; use a longer --wait")
         self.assertFalse(os.path.exists(lab.directory("left")))
 
     def test_a_process_that_is_killed_while_the_other_machine_is_waited_for_is_said_to_be(self):
@@ -262,7 +262,7 @@ class One(unittest.TestCase):
                             f"{process} is not gone")
             code, out, err = lab.on(side, "up", "--wait", labs.UP_WAIT)
             self.assertEqual(code, 0, err)
-            self.assertRegex(out, r"\Alab \S+: what had ended runs again after \d+ ms\n\Z")
+            self.assertRegex(out, r"\Alab \S+: ended processes are running again after \d+ ms\n\Z")
             lab.wait_up()
             after = {at: pids(at) for at in HERE}
             self.assertNotIn(after[side].pop(process), [*before["left"].values(), *before["right"].values()])
@@ -277,7 +277,7 @@ class One(unittest.TestCase):
         os.kill(pids["h2"], signal.SIGKILL)
         status = lab.wait_status("left", lambda status: not status["up"] and "last heard" in
                                  status["mapping"]["why"], "nobody misses it")
-        self.assertRegex(status["mapping"]["why"], r"\Amapper h3 on another machine was last heard from "
+        self.assertRegex(status["mapping"]["why"], r"\Amapper h3 on another machine last sent something "
                          r"\d+\.\d s ago: is it running, and is there a path to it\?\Z")
         self.assertTrue(status["mapping"]["mapper_silent"])
         code, out, err = lab.on("left", "status")
@@ -285,7 +285,7 @@ class One(unittest.TestCase):
         self.assertIn("\n  h3 on another machine has led, last heard ", out)
         code, out, err = lab.on("left", "map")
         self.assertEqual((code, out), (1, ""))
-        self.assertIn("mapper h3 on another machine was last heard", err)
+        self.assertIn("mapper h3 on another machine last sent something", err)
 
 
 if __name__ == "__main__":

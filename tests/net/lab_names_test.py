@@ -181,7 +181,7 @@ class Names(unittest.TestCase):
         self.assertEqual(len(lines[lines.index(host) + 1]), len(title))
 
     def test_a_name_that_is_not_up_is_an_error_except_for_down(self):
-        self.assertIn("no lab of that name is up", self.must("status", "none", code=2).stderr)
+        self.assertIn("no lab with that name is up", self.must("status", "none", code=2).stderr)
         self.assertIn("weft lab down: none is not up", self.must("down", "none", code=2).stderr)
         self.assertEqual(self.must("down", "--if-up", "none").stdout, "not up: none\n")
         self.must("down", "none.yaml", code=2)

@@ -289,7 +289,7 @@ class Replay(unittest.TestCase):
         h0, h1 = self.receiver("h0"), self.receiver("h1")
         done = self.lab.weft("replay", self.capture)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertRegex(done.stdout, r"\A3 of 5 packets sent, 1174 bytes, at most .* ms late by the lab's clock\n"
+        self.assertRegex(done.stdout, r"\A3 of 5 packets sent, 1174 bytes, at most .* ms late on the lab's clock\n"
                                       r"1 not sent: within a host\n1 not sent: longer than the MTU of the TAP\n\Z")
         self.assertEqual([h1.readline(), h1.readline(), h0.readline()],
                          ["10.99.0.1 40 1\n", "10.99.0.1 1000 3\n", "10.99.0.2 50 2\n"])
@@ -321,7 +321,7 @@ class Replay(unittest.TestCase):
         for words, said in (((self.capture,), "some.pcap: packet 6: truncated dump file"),
                             ((__file__,), ": not a capture: "),
                             ((self.capture, "--host", "h9"), "--host h9: no host of the lab's 'edges'"),
-                            ((self.capture, "--speed", "2", "--load", "1%"), "'speed' and 'load' both give the pace"),
+                            ((self.capture, "--speed", "2", "--load", "1%"), "'speed' and 'load' both set the pace"),
                             ((self.capture, "--loop", "2", "--loop", "2"), "--loop: expected once")):
             done = self.lab.weft("replay", *words)
             self.assertEqual((done.returncode, done.stdout), (2, ""), words)
@@ -599,7 +599,7 @@ class LongForm(unittest.TestCase):
                 self.assertRegex(done.stderr, r"^weft lab up: .*/lab\.yaml:\d+:\d+: ")
                 self.assertIn(text, done.stderr)
                 self.assertFalse(os.path.exists(lab.run_dir))
-        for old, new, why in (("NAMEt", name, f"host h3: there is an interface '{name}' already in this network namespace"),
+        for old, new, why in (("NAMEt", name, f"host h3: interface '{name}' already exists in this network namespace"),
                               ("NAMEt, ", "NAMEt, namespace: NAMEa, ", "address 172.30.5.9/24 of host h3: the edge in line 8 "
                                "has 172.30.5.77/24, in the same network and namespace")):
             with self.subTest(why):

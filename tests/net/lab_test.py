@@ -79,7 +79,7 @@ class OnOneLab(LabCase):
         lab = self.common
         done = lab.weft("run", "--duration", "86400s")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("measure.sample: 2ms makes 43200000 samples of a run of 86400s, expected at most "
+        self.assertIn("measure.sample: 2ms gives 43200000 samples in a run of 86400s, expected at most "
                       "1000000: ", done.stderr)
 
     def test_a_lab_that_is_being_brought_up_is_not_taken_down(self):
@@ -170,7 +170,7 @@ class Shared(LabCase):
     def test_messages_that_were_not_sent_are_no_loss_but_the_lab_is_not_whole(self):
         done = self.run_without("N", "left: [h0, h1], right: [h2, h3]", "h2", 2)
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-        self.assertIn("incomplete: h2 is gone, and with it what it has counted\n", done.stderr)
+        self.assertIn("incomplete: h2 is gone, and its counts are lost\n", done.stderr)
 
     def test_of_two_commands_that_bring_one_lab_up_one_does(self):
         lab = self.lab("z")
@@ -179,7 +179,7 @@ class Shared(LabCase):
         said = [up.communicate(timeout=labs.HANG_SECONDS)[1] for up in both]
         self.assertEqual(sorted(up.returncode for up in both), [0, 2], said)
         # The second may have come after the first was done.
-        self.assertRegex("".join(said), "this lab is being brought up by process|is up already")
+        self.assertRegex("".join(said), "this lab is being brought up by process|is already up")
         self.assertNotIn("removing what", "".join(said))
         lab.note_pids()
         lab.assert_up()
@@ -259,7 +259,7 @@ class Memif(LabCase):
             before = log.read()
         done = lab.weft("up", "--process", "h0")
         self.assertEqual(done.returncode, 2)
-        self.assertRegex(done.stderr, r"\Aweft lab up: h0 cannot come back: leaf\d runs, .* "
+        self.assertRegex(done.stderr, r"\Aweft lab up: h0 cannot be restarted alone: leaf\d is running, .* "
                          r"down and up again, .*'links: shared'\n\Z")
         with open(f"{lab.run_dir}/h0.log") as log:
             self.assertEqual(log.read(), before)
@@ -356,7 +356,7 @@ class Veth(LabCase):
         lab.wait_links(lambda links: links.get("leaf0:2") == "down")
         refused = lab.weft("up", "--process", "leaf0")
         self.assertEqual(refused.returncode, 2)
-        self.assertIn("is up already", refused.stderr)
+        self.assertIn("is already up", refused.stderr)
         lab.start_again("spine")
         lab.wait_links(lambda links: set(links.values()) == {"up"})
         self.assertNotEqual(lab.pids.pop("spine"), before.pop("spine"))
@@ -436,7 +436,7 @@ class Refusals(LabCase):
 
     def test_groups_of_one_process_are_refused_with_their_place(self):
         self.refused("O", "groups: {fabric: [leaf0, spine]}\n", "lab.yaml:10:18: groups: with "
-                     "'processes: one' all devices share a process", form="one")
+                     "'processes: one' runs all devices in one process", form="one")
 
     def test_other_links_of_one_process_are_refused(self):
         self.refused("Q", "links: veth\n", "links: with 'processes: one' there are no links between", form="one")
@@ -445,11 +445,11 @@ class Refusals(LabCase):
         self.refused("p", "groups: {fabric: [leaf0, laef1]}\n", "no device 'laef1', nearest is 'leaf1'")
 
     def test_real_links_without_devices_are_refused(self):
-        self.refused("q", "links: dpdk\n", "have no devices")
+        self.refused("q", "links: dpdk\n", "have none")
 
     def test_a_receive_ring_too_small_for_a_frame_in_each_vc_is_refused(self):
         self.refused("u", "links: veth\nswitch: {vcs: 16}\n",
-                     "its receive ring of 1024 slots can promise 1024 blocks, expected 1056 for 16 VCs",
+                     "its receive ring of 1024 slots allows 1024 blocks; expected 1056 for 16 VCs",
                      code=3)
 
     def test_links_that_find_no_room_in_memory_are_refused(self):

@@ -213,31 +213,31 @@ class Up(unittest.TestCase):
             self.skipTest(why)
         self.addCleanup(os.rmdir, group)
         self.refused(3, r": s1 \(weft-switch\) was killed by signal 9 \((the kernel's out-of-memory killer|"
-                     r"SIGKILL; if memory was short, by the kernel): see dmesg\)\Z",
+                     r"SIGKILL; by the kernel if memory was short): see dmesg\)\Z",
                      inside=group, s1="hungry")
 
     def test_the_signal_that_ended_a_process_is_named(self):
         self.refused(3, r": h0 \(weft-nic\) was killed by signal 7 \(Bus error\)\Z", h0="crashed")
 
     def test_the_code_with_which_a_process_ended_is_said(self):
-        self.refused(3, r": s0 \(weft-switch\) has ended with exit code 3\Z", s0="ended")
+        self.refused(3, r": s0 \(weft-switch\) ended with exit code 3\Z", s0="ended")
 
     def test_a_process_that_is_slow_to_start_is_told_apart_from_links_that_do_not_come_up(self):
         # The links to it are not up either, which is no news.
-        self.refused_late(r": after 3000 ms s1 has not started its ports: DPDK is not up in it yet "
-                          r"\(.*\); --wait gives it longer\Z", s0="deaf", s1="slow")
+        self.refused_late(r": after 3000 ms s1 has not started its ports: its DPDK has not started yet "
+                          r"\(.*\); use a longer --wait\Z", s0="deaf", s1="slow")
 
     def test_a_process_that_waits_for_a_cpu_is_named_with_its_times(self):
         self.refused_late(r": after 3000 ms s1 has not started its ports; this machine is short of CPU time: s1 ran for "
                           r"0\.3 s and waited for a CPU for 2\.6 s: end other programs or use fewer processes "
-                          r"\('processes: one'\) \(.*\); --wait gives it longer\Z", s1="starved")
+                          r"\('processes: one'\) \(.*\); use a longer --wait\Z", s1="starved")
 
     def test_a_process_that_opens_its_ports_is_told_apart_from_one_without_dpdk(self):
-        self.refused_late("s0 has not started its ports: DPDK is up and the ports are being opened", s0="opening")
+        self.refused_late("s0 has not started its ports: DPDK has started, and the ports are being opened", s0="opening")
 
     def test_a_link_at_which_nothing_was_heard_is_named(self):
         self.refused_late(r": after 3000 ms link s0:1 - s1:1 is waiting: nothing was heard from the other "
-                          r"end; --wait gives it longer\Z", s0="deaf")
+                          r"end; use a longer --wait\Z", s0="deaf")
 
     def test_a_pool_that_has_run_out_fails_with_the_port_and_the_count(self):
         self.refused(1, r": s1:2: no buffer for control frames 17 times: the pool of control frames is "

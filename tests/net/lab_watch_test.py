@@ -381,7 +381,7 @@ class Metrics(Case):
                 server.stdout.readline()
                 lab.must(part, *more)
                 said = server.communicate(timeout=labs.HANG_SECONDS)[1]
-            self.assertEqual((server.returncode, said), (1, f"weft lab metrics: lab {lab.name} is not up any more\n"), part)
+            self.assertEqual((server.returncode, said), (1, f"weft lab metrics: lab {lab.name} is no longer up\n"), part)
 
 
 if __name__ == "__main__":

@@ -258,7 +258,7 @@ class Ending(Case):
             pass
         self.assertEqual(web.process.wait(timeout=240), 1)
         self.assertEqual(web.end(), 1)
-        self.assertEqual(web.said, f"weft lab web: lab {lab.name} is not up any more\n")
+        self.assertEqual(web.said, f"weft lab web: lab {lab.name} is no longer up\n")
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ class MappingCase(unittest.TestCase):
         # The counts of killed processes are missing, and nothing else is wrong but what was judged above.
         reasons = [reason for reason in result["incomplete_reasons"]
                    if not reason.startswith("a signal ended")]
-        self.assertEqual(reasons, [f"{process} is gone, and with it what it has counted" for process in killed],
+        self.assertEqual(reasons, [f"{process} is gone, and its counts are lost" for process in killed],
                          said)
         self.assertEqual(code, 1 if killed else 0, said)
 

@@ -911,7 +911,7 @@ UNIT_TEST(absent_pci_device_is_named)
 
 UNIT_TEST(unknown_driver_is_named)
 {
-	refused("net_nosuch0,x=1", ENODEV, "no driver of this name");
+	refused("net_nosuch0,x=1", ENODEV, "no driver with this name");
 }
 
 UNIT_TEST(absent_interface_is_named)
@@ -925,8 +925,7 @@ UNIT_TEST(an_interface_whose_mtu_is_too_small_is_refused_with_what_fits)
 	make_veth();
 	assert_int_equal(system("ip link set weftb mtu 2000"), 0);
 	refused("net_af_packet0,iface=weftb", EMSGSIZE,
-		"takes frames of 2014 bytes at most, expected 2048: an nic.mtu that is 34 bytes "
-		"smaller fits, or 'ip link set weftb mtu 2034'");
+		"takes frames of 2014 bytes at most, expected 2048: reduce nic.mtu by 34 bytes, or run 'ip link set weftb mtu 2034'");
 	remove_veth();
 }
 

@@ -87,7 +87,7 @@ class Labs(LabCase):
         with self.assertRaises(ZeroDivisionError):
             with weft.lab(lab.file, wait=labs.UP_WAIT):
                 lab.note_pids()
-                with self.assertRaisesRegex(weft.Error, "is up already"):
+                with self.assertRaisesRegex(weft.Error, "is already up"):
                     with weft.lab(lab.file):
                         self.fail("a lab comes up twice")
                 lab.assert_up()

@@ -322,7 +322,7 @@ class RunPage(unittest.TestCase):
         self.assertFalse(result["config"]["measure"]["link-series"])
         self.assertNotIn("links", result)
         self.assertEqual(self.leave(run), 0)
-        self.assertIn("links are drawn when the run has ended", run.said)
+        self.assertIn("links are drawn after the run", run.said)
 
     def refuse(self, *words):
         done = subprocess.run([WEFT, "run", "--web=127.0.0.1:0", f"{self.folder}/run.yaml", *words], capture_output=True,

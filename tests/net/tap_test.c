@@ -290,7 +290,7 @@ static int try_without_privilege(void)
 		return 1;
 	if (tap_open(&options, &error) >= 0 || strstr(error.text, "CAP_NET_ADMIN") == NULL)
 		return 2;
-	if (netns_create("weft-nobody", &error) == 0 || strstr(error.text, "expected root") == NULL)
+	if (netns_create("weft-nobody", &error) == 0 || strstr(error.text, "run as root") == NULL)
 		return 3;
 	return 0;
 }

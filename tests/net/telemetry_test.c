@@ -232,7 +232,7 @@ UNIT_WITH(command_waits_for_the_loop_and_is_taken_once, setup, teardown)
 	assert_false(telemetry_control_poll(bench->telemetry, text));
 	assert_string_equal(
 		ask(bench, "/weft/control,traffic stop,now"), "{\"/weft/control\":\"ok\"}");
-	assert_non_null(strstr(ask(bench, "/weft/control,again"), "error: the command before"));
+	assert_non_null(strstr(ask(bench, "/weft/control,again"), "error: the previous command"));
 	assert_true(telemetry_control_poll(bench->telemetry, text));
 	assert_string_equal(text, "traffic stop,now");
 	assert_false(telemetry_control_poll(bench->telemetry, text));
@@ -274,7 +274,7 @@ UNIT_WITH(there_is_one_in_a_process, setup, teardown)
 	struct error error;
 
 	assert_null(telemetry_create(NULL, &error));
-	assert_non_null(strstr(error.text, "running already"));
+	assert_non_null(strstr(error.text, "already running"));
 }
 
 UNIT_WITH(nothing_is_told_after_its_end, setup, teardown)

@@ -101,7 +101,7 @@ class Users(unittest.TestCase):
         os.mkdir(target, 0o777)
         os.chown(target, self.users[0], self.users[0])
         os.symlink(target, self.bases[0])
-        self.refused(self.switch_argv(self.users[0]), f"{self.bases[0]} is a symbolic link, expected a folder")
+        self.refused(self.switch_argv(self.users[0]), f"{self.bases[0]} is a symbolic link; expected a folder")
         self.assertEqual(os.listdir(target), [])
 
     def foreign_lab(self, pid, owner):
@@ -172,7 +172,7 @@ class Users(unittest.TestCase):
         done = subprocess.run([WEFT, "lab", "up", lab, "--trust", lab], capture_output=True, text=True, timeout=240,
                               check=False)
         self.assertEqual(done.returncode, 3, done.stderr)
-        self.assertIn("DPDK does not start", done.stderr)
+        self.assertIn("DPDK cannot be started", done.stderr)
         self.assertNotIn("can make DPDK run code", done.stderr)
         with open(lab, encoding="utf-8") as file:
             text = file.read()
@@ -204,7 +204,7 @@ class Users(unittest.TestCase):
             file.write("edges: [{host: h0, tap: t0}]\n")
         self.assertEqual(weft("down", "mine").returncode, 0)
         done = weft("up", lab)
-        self.assertIn("it has TAP edges, expected root", done.stderr)
+        self.assertIn("it has TAP edges; run as root", done.stderr)
         self.assertEqual(done.returncode, 3)
         self.assertFalse(os.path.exists(f"{runtime}/weft/mine"))
 

@@ -106,9 +106,9 @@ class VirtualRun(unittest.TestCase):
             path.write_bytes(b"".join(block for kind, block in captures.blocks(path.read_bytes()) if kind != captures.COUNTS))
 
         for make, why in ((lambda: self.packets("--where", "kind=data"), r"only the frames of --where 'kind=data' were"),
-                          (lambda: self.packets("--snaplen", "46"), "frames were cut to 46 bytes"),
-                          (truncate, r"\d+ frames were captured, the file has \d+"),
-                          (copy, "its frames are not counted: the capture was not ended, or another program rewrote it")):
+                          (lambda: self.packets("--snaplen", "46"), "frames were truncated to 46 bytes"),
+                          (truncate, r"\d+ frames were captured, but the file has \d+"),
+                          (copy, "the number of its frames is unknown: the capture was not ended, or another program rewrote it")):
             make()
             whole, part = (weft([WEFT, "audit", path, *run, *partial]) for partial in ((), ("--partial",)))
             self.assertEqual((whole.returncode, whole.stdout), (2, ""))
@@ -138,7 +138,7 @@ class VirtualRun(unittest.TestCase):
                 done = subprocess.run([WEFT, command, path, "--run", str(self.dir / "run.yaml"), "--set", change],
                                       capture_output=True, text=True, timeout=240, check=False)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
-                self.assertRegex(done.stderr, f"^weft {command}: {path}: {said}: the capture is of another fabric\n$")
+                self.assertRegex(done.stderr, f"^weft {command}: {path}: {said}: the capture is from another fabric\n$")
 
     def test_files_in_turn_have_the_frames_of_one_and_begin_with_the_interfaces(self):
         every, path = self.packets(), self.dir / "turn.pcapng"
@@ -214,7 +214,7 @@ class VirtualRun(unittest.TestCase):
         for option in ("--json", "--csv"):
             done = self.run_file(option, str(self.dir), "--set", "measure.duration=1000s", "--set", "measure.sample=1s")
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn("is a folder, expected a file", done.stderr)
+            self.assertIn("is a folder; expected a file", done.stderr)
 
     def test_samples_on_standard_output_are_nothing_else(self):
         done = subprocess.run([os.path.abspath(WEFT), "run", "run.yaml", "--csv", "-"], cwd=self.dir, timeout=240,
@@ -384,7 +384,7 @@ class VirtualRun(unittest.TestCase):
                 process.send_signal(signal.SIGTERM)
                 self.assertEqual(process.wait(timeout=240), 130, option)
                 self.assertEqual(process.stderr.read(),
-                                 b"weft run: a signal came before the result was written\n")
+                                 b"weft run: a signal arrived before the result was written\n")
 
 
 @unittest.skipIf(shutil.which("tshark") is None, "tshark is not installed")
@@ -524,7 +524,7 @@ class VirtualCapture(unittest.TestCase):
         for code, args, words in (
                 (2, (f"s9:0={path}",), "s9:0: no such port here"),
                 (2, (f"s0:7={path}",), "s0:7: no such port here"),
-                (2, (f"s0:0={path}", f"s0:0={path}2"), "s0:0: is being captured already"),
+                (2, (f"s0:0={path}", f"s0:0={path}2"), "s0:0: is already being captured"),
                 (2, ("s0:0=/nowhere/x",), "/nowhere/x: cannot write a capture: No such file")):
             done = self.run_file(*[part for arg in args for part in ("--pcap", arg)])
             self.assertEqual((done.returncode, done.stdout), (code, ""))

@@ -21,7 +21,7 @@ import labs
 
 WEFT = None
 HERE = lab_machines_test.HERE
-NO_SPACE = "No space left on device|no space is left in "
+NO_SPACE = "No space left on device|no space left in "
 
 ALONE = """topology: "full:switches=2,hosts=1"
 dilation: 20
@@ -75,7 +75,7 @@ class Cable(Setup):
             text = file.read()
         with open(topology, "w", encoding="utf-8") as file:
             file.write(text.replace("iface=cable", "iface=nosuch", 1))
-        self.refused(lab, 3, r"left \(weft-switch\) has ended with exit code 3: left:2: net_af_packet0,iface=nosuch.*"
+        self.refused(lab, 3, r"left \(weft-switch\) ended with exit code 3: left:2: net_af_packet0,iface=nosuch.*"
                      r"no interface of this name.*'ip link'")
 
     def test_a_pci_address_that_is_not_there_is_named(self):
@@ -85,19 +85,19 @@ class Cable(Setup):
             text = file.read()
         with open(topology, "w", encoding="utf-8") as file:
             file.write(text.replace(lab_machines_test.DEVICE, "0000:ff:1f.7", 1))
-        self.refused(lab, 3, r"has ended with exit code 3: left:2: no PCI device 0000:ff:1f\.7 in this machine \('weft "
-                     r"port list' shows them\)\Z")
+        self.refused(lab, 3, r"ended with exit code 3: left:2: no PCI device 0000:ff:1f\.7 in this machine \('weft "
+                     r"port list' lists them\)\Z")
 
     def test_an_mtu_that_is_too_small_is_said_with_what_fits(self):
         lab = self.machines("c")
         self.ip(lab, "left", "mtu", "1500")
-        self.refused(lab, 3, r"left:2: net_af_packet0 takes frames of 1514 bytes at most, .* nic\.mtu that is \d+ bytes smaller fits, or "
+        self.refused(lab, 3, r"left:2: net_af_packet0 takes frames of 1514 bytes at most, .* reduce nic\.mtu by \d+ bytes, or run "
                      r"'ip link set cable mtu \d+'\Z")
 
     def test_an_interface_that_is_down_is_no_cable(self):
         lab = self.machines("d")
         self.ip(lab, "left", "down")
-        self.refused(lab, 3, r"link left:2 - right:2 is without carrier: is the cable in.*'ip link set NAME up'",
+        self.refused(lab, 3, r"link left:2 - right:2 is without carrier: is the cable plugged in.*'ip link set NAME up'",
                      "1200ms", lambda: lab.wait_status("left", lambda status: any(
                          link["state"] == "no carrier" for link in status["links"]), "nobody sees it"))
 
@@ -136,7 +136,7 @@ class Cable(Setup):
             out, err = up.communicate(timeout=600)
             self.one_line(3, subprocess.CompletedProcess(up.args, up.returncode, out, err),
                           r"(left:2|right:2) is cabled to another fabric \(number 0x[0-9a-f]{4}\): the lab there has "
-                          r"another name, key or lab file, which must agree on both machines")
+                          r"a different name, key or lab file; these must agree on both machines")
 
     def test_two_files_or_two_fabric_keys_of_one_lab_do_not_join(self):
         key = os.path.join(tempfile.mkdtemp(), "other.key")

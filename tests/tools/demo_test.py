@@ -36,13 +36,13 @@ class Demo(unittest.TestCase):
             last[name] = series[-1]["accepted"] / series[4]["accepted"]
         self.assertLess(last["plain"], 0.6)
         self.assertGreater(last["arn-afi"], 0.95)
-        self.assertRegex(done.stderr, r"the routes may deadlock, their channels have a cycle: s0:0")
+        self.assertRegex(done.stderr, r"the routes may deadlock because their channels form a cycle: s0:0")
 
     def test_nothing_that_is_there_is_changed(self):
         (self.folder / "weft-demo").mkdir()
         done = self.demo()
         self.assertEqual((done.returncode, done.stderr),
-                         (2, "weft demo: weft-demo is already there, expected a new folder after -o\n"))
+                         (2, "weft demo: weft-demo already exists; expected a new folder after -o\n"))
 
 
 if __name__ == "__main__":

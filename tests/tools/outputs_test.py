@@ -49,7 +49,7 @@ class Outputs(unittest.TestCase):
                 if make is not None:
                     make(self.dir / name, self.dir / out)
                 error = self.weft(*(word.replace("OUT", out) for word in words), code=2)
-                self.assertIn("is read as", error)
+                self.assertIn("is also the input", error)
                 self.assertEqual((self.dir / name).read_bytes(), before)
 
     def test_results_and_captures_of_runs(self):
@@ -65,7 +65,7 @@ class Outputs(unittest.TestCase):
         for name, source in (("a.fdbs", "tables"), ("b.lst", "net.yaml")):
             os.rename(self.dir / source, self.dir / name)
             topology, tables = (name, "tables") if source == "net.yaml" else ("net.yaml", name)
-            self.assertIn("is read as", self.weft("route", "export", topology, tables, "--format", "opensm", "-o", name[0], code=2))
+            self.assertIn("is also the input", self.weft("route", "export", topology, tables, "--format", "opensm", "-o", name[0], code=2))
             os.rename(self.dir / name, self.dir / source)
 
     def test_pictures(self):
@@ -76,7 +76,7 @@ class Outputs(unittest.TestCase):
         for name in ("manifest.json", "sweep.csv", "sweep-mean.csv", "sweep.json"):
             (self.dir / "out").mkdir(exist_ok=True)
             os.link(self.dir / "base.yaml", self.dir / "out" / name)
-            self.assertIn("is read as", self.weft("sweep", "base.yaml", "--seeds", "1:2", "-o", "out", code=2))
+            self.assertIn("is also the input", self.weft("sweep", "base.yaml", "--seeds", "1:2", "-o", "out", code=2))
             self.assertEqual((self.dir / "base.yaml").read_text(), RUN)
             os.unlink(self.dir / "out" / name)
 

@@ -198,7 +198,7 @@ class List(Port):
     def test_a_machine_without_nics_says_so(self):
         for address in (NIC, SECOND):
             shutil.rmtree(self.kernel.device(address))
-        self.assertEqual(self.weft("list").stdout, "this machine has no network interface on PCI\n")
+        self.assertEqual(self.weft("list").stdout, "this machine has no PCI network interface\n")
 
     def test_on_this_machine_the_interface_of_the_default_route_is_in_use(self):
         with open("/proc/net/route", encoding="ascii") as routes:
@@ -222,7 +222,7 @@ class Bind(Port):
     def test_bind_gives_the_device_to_vfio_and_release_gives_it_back(self):
         done = self.weft("bind", NIC)
         self.assertEqual((done.returncode, done.stdout),
-                         (0, f"{NIC}: ixgbe -> vfio-pci; 'weft port release {NIC}' gives it back\n"), done.stderr)
+                         (0, f"{NIC}: ixgbe -> vfio-pci; 'weft port release {NIC}' returns it to the kernel\n"), done.stderr)
         self.assertEqual(self.driver(NIC), "vfio-pci")
         self.assertEqual(self.kernel.asked, [("unbind", NIC), ("probe", NIC, "vfio-pci")])
         done = self.weft("release", NIC)
@@ -237,8 +237,8 @@ class Bind(Port):
     def test_a_second_bind_or_release_changes_nothing(self):
         self.weft("bind", NIC)
         self.kernel.asked.clear()
-        self.assertIn("has it already", self.weft("bind", NIC).stdout)
-        self.assertIn("has it already", self.weft("release", SECOND).stdout)
+        self.assertIn("is already bound to", self.weft("bind", NIC).stdout)
+        self.assertIn("is already bound to", self.weft("release", SECOND).stdout)
         self.assertEqual(self.kernel.asked, [])
 
     def test_the_network_of_the_machine_is_refused_whatever_uses_it(self):
@@ -281,7 +281,7 @@ class Bind(Port):
     def test_without_an_iommu_the_two_ways_out_are_told(self):
         for group in ("12", "13", "3"):
             shutil.rmtree(self.root / "sys/kernel/iommu_groups" / group)
-        self.refused(3, "IOMMU off, vfio-pci needs it", "bind", NIC)
+        self.refused(3, "the IOMMU is off, but vfio-pci needs it", "bind", NIC)
         self.refused(3, "intel_iommu=on iommu=pt", "bind", NIC)
         self.refused(3, f"'weft port bind --driver uio_pci_generic {NIC}'", "bind", NIC)
         self.assertEqual(self.weft("bind", "--driver", "uio_pci_generic", NIC).returncode, 0)
@@ -300,7 +300,7 @@ class Bind(Port):
 
     def test_a_group_is_bound_as_a_whole(self):
         self.group(SECOND, "12")
-        self.refused(3, f"shares IOMMU group 12 with {SECOND}, which driver ixgbe has: bind both, 'weft port bind {NIC} {SECOND}'",
+        self.refused(3, f"shares IOMMU group 12 with {SECOND}, which is bound to driver ixgbe: bind both, 'weft port bind {NIC} {SECOND}'",
                      "bind", NIC)
         self.assertEqual(self.weft("bind", NIC, SECOND).returncode, 0)
 
@@ -351,8 +351,8 @@ class Bind(Port):
         self.kernel.own[NIC] = None
         done = self.weft("release", NIC, SECOND)
         self.assertEqual(done.returncode, 3)
-        self.assertIn("no driver of the kernel took it: 'modprobe $(cat /sys/bus/pci/devices/", done.stderr)
-        self.assertIn(f"{SECOND}: the kernel's driver ixgbe has it already", done.stdout)
+        self.assertIn("no kernel driver accepted it: 'modprobe $(cat /sys/bus/pci/devices/", done.stderr)
+        self.assertIn(f"{SECOND}: it is already bound to the kernel's driver ixgbe", done.stdout)
 
     def test_without_permission_sudo_is_named(self):
         if os.geteuid() != 0:
@@ -412,7 +412,7 @@ class Check(Port):
         self.fault("uio_pci_generic needs them: 'echo 128 > /sys/kernel/mm/hugepages")
 
     def test_a_device_of_the_kernel_is_a_fault(self):
-        self.fault(f"the kernel's driver ixgbe has it: 'weft port bind {NIC}'", here=NIC)
+        self.fault(f"it is bound to the kernel's driver ixgbe: 'weft port bind {NIC}'", here=NIC)
 
     def test_the_network_of_the_machine_is_a_fault(self):
         self.write("proc/net/route", ROUTES + "ens1\t00000000\t0100000A\t0003\t0\t0\t0\t00000000\n")
@@ -421,14 +421,14 @@ class Check(Port):
     def test_a_device_without_a_driver_is_a_fault(self):
         (self.kernel.device(NIC) / "driver").unlink()
         shutil.rmtree(self.kernel.device(NIC) / "net")
-        self.fault(f"no driver has it: 'weft port bind {NIC}'", here=NIC)
+        self.fault(f"no driver is bound to it: 'weft port bind {NIC}'", here=NIC)
 
     def test_an_iommu_that_is_off_and_a_driver_that_is_missing_are_faults(self):
         shutil.rmtree(self.root / "sys/bus/pci/drivers/vfio-pci")
         self.fault("'modprobe vfio-pci'", here=NIC)
         for group in ("12", "13", "3", "20"):
             shutil.rmtree(self.root / "sys/kernel/iommu_groups" / group)
-        self.fault("IOMMU off", here=NIC)
+        self.fault("the IOMMU is off", here=NIC)
 
     def test_a_group_that_the_kernel_shares_is_a_fault(self):
         self.group(SECOND, "20")
@@ -452,7 +452,7 @@ class Check(Port):
     def test_a_lab_without_ports_here_says_so(self):
         done = self.check(here="0000:76:00.0")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("no PCI port of this lab is in this machine\n", done.stdout)
+        self.assertIn("this machine has no PCI port of this lab\n", done.stdout)
 
     def test_a_bad_file_or_process_is_refused(self):
         self.refused(2, "nofile.yaml: No such file or directory", "check", "nofile.yaml")

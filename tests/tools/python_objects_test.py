@@ -121,7 +121,7 @@ class Objects(unittest.TestCase):
             found.plot("pie")
 
     def test_seeds_and_values_are_checked(self):
-        for words, why in (({"seeds": [1, 3]}, "seeds: expected numbers that count up by 1"),
+        for words, why in (({"seeds": [1, 3]}, "seeds: expected consecutive numbers"),
                            ({"vary": {"switch.vcs": []}}, "vary switch.vcs: expected at least one value"),
                            ({"cases": {"a": {"switch.vcs": 2}}}, "the case 'a' also sets that key"),
                            ({"cases": {}}, "cases: expected 1 to 1000 cases"),
@@ -134,7 +134,7 @@ class Objects(unittest.TestCase):
         self.assertFalse((self.dir / "out").exists())
 
     def test_what_is_no_result_is_refused(self):
-        with self.assertRaisesRegex(weft.Error, "no result of a run"):
+        with self.assertRaisesRegex(weft.Error, "not a result of a run"):
             weft.read(self.run_file)
         with self.assertRaisesRegex(weft.Error, "sweep.json: No such file"):
             weft.read(self.dir)

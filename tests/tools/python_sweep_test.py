@@ -48,12 +48,12 @@ class Values(unittest.TestCase):
                 self.assertEqual(parse_vary(text).values, values.split(" "))
 
     def test_a_bad_vary_is_refused_with_what_was_expected(self):
-        bad = "expected LO:HI:STEP, three numbers with the same kind of unit or none, such as 10%:100%:10%"
+        bad = "expected LO:HI:STEP, three numbers with the same kind of unit, or without units, such as 10%:100%:10%"
         for text, why in (
                 ("load", "--vary load: expected KEY=A,B,C or KEY=LO:HI:STEP"), ("=1", "--vary =1: expected KEY=A"),
                 ("a=", "--vary a: an empty value"), ("a=1,,2", "--vary a: an empty value"),
-                ("a=1,2,1", "--vary a: duplicate value '1'"), ("a=1:3:0", "'1:3:0': counts up from LO to HI"),
-                ("a=3:1:1", "'3:1:1': counts up from LO to HI"), ("a=0:1000000:1", "--vary a: more than 10000 values"),
+                ("a=1,2,1", "--vary a: duplicate value '1'"), ("a=1:3:0", "'1:3:0': expected LO <= HI and a STEP above 0"),
+                ("a=3:1:1", "'3:1:1': expected LO <= HI and a STEP above 0"), ("a=0:1000000:1", "--vary a: more than 10000 values"),
                 *((f"a={words}", f"--vary a: '{words}': {bad}") for words in ("1:3", "1%:3:1", "1%:3ns:1%", "1:3:1:1"))):
             with self.subTest(text=text), self.assertRaises(Error) as caught:
                 plan_of(text)
@@ -84,7 +84,7 @@ class Points(unittest.TestCase):
         self.assertEqual(made.name(1), "1_to=-h-1-h2-")
 
     def test_too_many_keys_and_points_are_refused(self):
-        with self.assertRaisesRegex(Error, "that key is varied already"):
+        with self.assertRaisesRegex(Error, "this key is already varied"):
             plan_of("traffic[0].load=10%", "traffic.0.load=20%")
         with self.assertRaisesRegex(Error, "0 points: expected at most 100000"):
             plan_of(*(f"k{key}=1:10000:1" for key in range(request.KEYS_MAX)))
@@ -157,14 +157,14 @@ class Manifests(unittest.TestCase):
 
     def test_the_first_difference_is_named(self):
         for now, why in (
-                ({"configuration": {"switch": {"vcs": 2}}}, "switch.vcs is now 2, the sweep there began with 1"),
+                ({"configuration": {"switch": {"vcs": 2}}}, "switch.vcs is now 2, but the sweep there started with 1"),
                 ({"vary": [{"key": "a", "values": ["1", "3"]}]},
-                 '--vary[0].values[1] is now "3", the sweep there began with "2"'),
+                 '--vary[0].values[1] is now "3", but the sweep there started with "2"'),
                 ({"vary": []}, "--vary is now []"),
                 ({"seeds": {"first": 1, "count": 2}}, '--seeds is now {"first":1,"count":2}'),
                 ({"cases": []}, "--cases is now []"), ({"files": {"/t.yaml": 8}}, "/t.yaml has changed"),
-                ({"files": {"/u.yaml": 7}}, "/u.yaml has changed"), ({"program": "0b"}, "another build")):
-            with self.subTest(now=now), self.assertRaisesRegex(Error, "^out has another sweep: ") as caught:
+                ({"files": {"/u.yaml": 7}}, "/u.yaml has changed"), ({"program": "0b"}, "a different build")):
+            with self.subTest(now=now), self.assertRaisesRegex(Error, "^out contains a different sweep: ") as caught:
                 self.difference(**now)
             self.assertIn(why, str(caught.exception))
 

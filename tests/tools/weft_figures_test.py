@@ -217,7 +217,7 @@ class Drawn(unittest.TestCase):
         page = Page()
         set_size(page, "3.4x1.5in")
         draw_sheet(curves_of("throughput-load", 9), page)
-        with self.assertRaisesRegex(Error, "the legend has no room on the page"):
+        with self.assertRaisesRegex(Error, "the legend does not fit on the page"):
             draw_sheet(curves_of("throughput-load", 18), page)
 
     def test_all_points_and_intervals_are_inside_the_frame(self):

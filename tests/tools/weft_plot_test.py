@@ -223,7 +223,7 @@ class Plot(unittest.TestCase):
         folder = self.sweep("a", (10, 50), vcs=[str(i) for i in range(28)])
         output = self.dir / "a.png"
         said = self.plot(folder, "--kind", KINDS[0], "--size", "900x400", "-o", str(output), code=2)
-        self.assertIn("weft plot: the legend has no room on the page: expected a larger --size", said)
+        self.assertIn("weft plot: the legend does not fit on the page: expected a larger --size", said)
         self.assertFalse(output.exists())
 
     def test_curves_are_called_by_what_differs(self):
@@ -247,7 +247,7 @@ class Plot(unittest.TestCase):
     def test_a_folder_that_is_no_sweep_is_named(self):
         (self.dir / "other").mkdir()
         said = self.plot(str(self.dir / "other"), "--kind", "link-load", "-o", "x.png", code=2)
-        self.assertIn("other: the folder has no manifest.json", said)
+        self.assertIn("other: the folder does not contain a sweep's manifest.json", said)
 
     def test_where_chooses_points(self):
         text = self.script(self.sweep("a", (10, 50, 90)), "--kind", "efficiency-time",
@@ -260,7 +260,7 @@ class Plot(unittest.TestCase):
         args = ("--kind", KINDS[0], "--unit", "flits")
         data = self.series(self.script(self.single("r.json", 0.5), *args))
         self.assertEqual([value for name, value in data.items() if name.startswith("x0")], [[0.05]] * 2)
-        self.assertIn("flits/ns/switch is not in it",
+        self.assertIn("does not contain throughput in flits/ns/switch",
                       self.plot(self.single("s.json", 0.5, clock="real"), *args, "-o",
                                 str(self.dir / "x.png"), code=2))
 
@@ -311,7 +311,7 @@ class Plot(unittest.TestCase):
     def test_documents_without_a_waterfall_are_refused(self):
         some = self.why("some.json", [("wire", "h0:0", 10)])
         damaged = json.loads(pathlib.Path(some).read_text())
-        for said, words in (("some.json: damaged", ()), ("no document of 'weft why --json' (expected weft: why/1)", ()), ("has no --where", ("--where", "a=b")),
+        for said, words in (("some.json: damaged", ()), ("not a document from 'weft why --json' (expected weft: why/1)", ()), ("has no --where", ("--where", "a=b")),
                             ("0 rows: expected 1 to 40", ())):
             if said.startswith("some"):
                 damaged["packets"][0]["parts"][0]["ns"] = -1
@@ -344,7 +344,7 @@ class Plot(unittest.TestCase):
     def test_a_figure_and_its_script_are_two_files(self):
         path = self.dir / "x.png"
         error = self.plot(self.single("one.json", 0.5), "--kind", KINDS[0], "-o", str(path), "--script", str(path), code=2)
-        self.assertIn("expected another file than -o", error)
+        self.assertIn("expected a file other than -o", error)
         self.assertFalse(path.exists())
 
     def test_a_schedule_that_did_not_end_has_no_time(self):
@@ -442,12 +442,12 @@ class Plot(unittest.TestCase):
                 ((bare, "--kind", "latency-cdf"), "run it with --set measure.latencies=true"),
                 ((bare, "--kind", "slowdown"), "expected a run whose traffic is 'pattern: flows'"),
                 ((bare, "--kind", "completion"), "expected a run whose traffic is 'pattern: goal'"),
-                (("--kind", "link-load"), "which results?"),
-                ((str(self.dir), "--kind", "link-load"), "no manifest.json of a sweep"),
+                (("--kind", "link-load"), "expected results"),
+                ((str(self.dir), "--kind", "link-load"), "does not contain a sweep's manifest.json"),
                 ((str(self.dir / "none"), "--kind", "link-load"), "No such file"),
-                ((WEFT, "--kind", "link-load"), "no result of a run"),
+                ((WEFT, "--kind", "link-load"), "not a result of a run"),
                 ((self.sweep("a", (10,)), "--kind", "link-load", "--where", "switch.vcs=9"),
-                 "no results of the points that are asked for"),
+                 "no results for the requested points"),
                 ((self.sweep("b", (10,)), "--kind", "link-load", "--where", "switch.vcz=1"),
                  "--where switch.vcz=1: no sweep varies 'switch.vcz'"),
                 ((self.single("r.json", 0.5, clock="real"), self.single("v.json", 0.5),

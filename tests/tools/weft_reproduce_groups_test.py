@@ -65,7 +65,7 @@ with open(os.environ["FAKE"] + "/calls", "a", encoding="utf-8") as calls:
 load = float(sets.get("traffic.0.load", "50%").rstrip("%")) / 100
 if os.path.exists(os.environ["FAKE"] + "/fail") and open(os.environ["FAKE"] + "/fail").read() in words:
     if "seed=1" in words:
-        sys.exit("weft-fabric: no memory")
+        sys.exit("weft-fabric: out of memory")
 stuck = os.path.exists(os.environ["FAKE"] + "/stick") and load > 0.9 and sets.get("seed") == "1"
 part = (0.5 if sets.get("nic.selector") == "random" else 1) * (1.1 if sets.get("seed") == "2" else 1)
 names = ["s%d" % i for i in range(6)]

@@ -462,7 +462,7 @@ class Reproduce(unittest.TestCase):
         self.assertEqual((document["good"], document["missed"], document["failed"]), (False, 0, 1))
         text = self.run_it(code=1).stdout
         self.assertIn("1 of 2 measurements failed", text)
-        self.assertIn("DFS, small, hot: no whole result: weft-fabric: it is broken", text)
+        self.assertIn("DFS, small, hot: no complete result: weft-fabric: it is broken", text)
         (self.dir / "fail").unlink()
         self.run_it()
 

@@ -108,7 +108,7 @@ class Orders(unittest.TestCase):
 
     def test_without_slurm_it_says_so(self):
         self.env["PATH"] = "/nowhere"
-        self.assertIn("there is no sbatch here", self.sweep("run.yaml", "--seeds", "1:2", "-o", "out", "--on", "slurm",
+        self.assertIn("the command sbatch is missing", self.sweep("run.yaml", "--seeds", "1:2", "-o", "out", "--on", "slurm",
                                                             code=2))
 
     def test_a_point_needs_its_sweep(self):
@@ -116,7 +116,7 @@ class Orders(unittest.TestCase):
         self.sweep(*words, "1:2", "--prepare")
         self.sweep(*words, "1:2", "--point", "1")
         self.assertIn("--point 2: there are 2 points, from 0", self.sweep(*words, "1:2", "--point", "2", code=2))
-        self.assertIn("has another sweep", self.sweep(*words, "1:3", "--point", "1", code=2))
+        self.assertIn("contains a different sweep", self.sweep(*words, "1:3", "--point", "1", code=2))
 
     def test_the_grace_is_a_number_of_seconds_and_goes_with_slurm(self):
         for words, why in ((["--on", "slurm", "--grace", "-1"], "--grace -1: expected a whole number from 0 to 86400 seconds"),

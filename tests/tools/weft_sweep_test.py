@@ -175,7 +175,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
 
     def test_a_folder_that_cannot_be_is_a_bad_request_that_names_it(self):
         self.write("file", "")
-        for folder, why in (("file/b", "the folder cannot be made: Not a directory"),
+        for folder, why in (("file/b", "the folder cannot be created: Not a directory"),
                             ("file", "Not a directory")):
             with self.subTest(folder=folder):
                 path = self.dir / folder
@@ -301,7 +301,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         self.sweep(*LOADS)
         self.run_file.write_text(RUN + "switch: {vcs: 4}\n")
         done = self.sweep(*LOADS, code=2)
-        self.assertIn("switch.vcs is now 4, the sweep there began with 1; --restart deletes it",
+        self.assertIn("switch.vcs is now 4, but the sweep there started with 1; --restart deletes it",
                       done.stderr)
         self.assertEqual(len(self.calls()), 4)
 
@@ -322,7 +322,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         self.run_file.write_text(RUN.replace("rlft:ports=4,stages=2", "t.yaml"))
         self.sweep(*LOADS)
         topology.write_text(text + "# and this\n")
-        self.assertIn("t.yaml has changed since the sweep there began",
+        self.assertIn("t.yaml has changed since the sweep there started",
                       self.sweep(*LOADS, code=2).stderr)
 
     def test_a_damaged_manifest_is_refused_and_restart_takes_nothing_over(self):
@@ -382,7 +382,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         program.write_text(FAKE.read_text() + "# rebuilt\n")
         program.chmod(0o755)
         done = self.sweep(*LOADS, code=2)
-        self.assertIn("weft-fabric is another build than the one that the sweep there began with; "
+        self.assertIn("weft-fabric is a different build from the one that the sweep there started with; "
                       "--restart deletes it", done.stderr)
         self.sweep(*LOADS, "--restart")
         self.assertEqual(len(self.calls()), 8)
@@ -415,10 +415,10 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         self.write("fail", "traffic.0.load=20%")
         done = self.sweep(*LOADS, code=1)
         self.assertIn("[2/4] load=20%: failed: ", done.stderr)
-        self.assertIn("weft-fabric: no memory", done.stderr)
+        self.assertIn("weft-fabric: out of memory", done.stderr)
         self.assertIn("3 of 4 points, 1 failed", done.stdout)
         self.assertEqual([row["traffic.0.load_text"] for row in self.rows()], ["10%", "30%", "40%"])
-        self.assertEqual((self.out / "1_load=20%.log").read_text(), "weft-fabric: no memory\n")
+        self.assertEqual((self.out / "1_load=20%.log").read_text(), "weft-fabric: out of memory\n")
         self.assertEqual(json.loads((self.out / "sweep.json").read_text())["missing"],
                          ["1_load=20%"])
         (self.dir / "fail").unlink()
@@ -428,7 +428,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
 
     def test_half_a_result_of_a_run_is_a_failure(self):
         self.write("break", "traffic.0.load=20%")
-        self.assertIn("load=20%: failed: no whole result", self.sweep(*LOADS, code=1).stderr)
+        self.assertIn("load=20%: failed: no complete result", self.sweep(*LOADS, code=1).stderr)
         self.assertFalse([name for name in self.files() if name.startswith("1_load=20%.json")])
 
     def test_a_result_with_a_loss_stays_and_makes_the_answer_bad(self):
@@ -504,7 +504,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         self.write("cases.yaml", CASES + "# a comment changes nothing\n")
         self.sweep(*args)
         self.write("cases.yaml", CASES.replace("vcs: 2", "vcs: 3"))
-        self.assertIn('--cases[1].set[0] is now "switch.vcs=3", the sweep there began with '
+        self.assertIn('--cases[1].set[0] is now "switch.vcs=3", but the sweep there started with '
                       '"switch.vcs=2"; --restart', self.sweep(*args, code=2).stderr)
 
     def test_bad_cases_are_refused_with_their_place(self):
@@ -512,7 +512,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
                 ("weft: run/1\n", "expected 'weft: cases/1'"),
                 ("weft: cases/1\n", "key 'cases' is missing"),
                 ("weft: cases/1\ncases: []\n", "cases.yaml:2:8: expected 1 to 1000 cases"),
-                ("weft: cases/1\nmore: 1\n", "cases.yaml:2:1: unknown key 'more'; known are: weft, cases"),
+                ("weft: cases/1\nmore: 1\n", "cases.yaml:2:1: unknown key 'more'; known keys: weft, cases"),
                 ("weft: cases/1\ncases: [7]\n", "cases.yaml:2:9:"),
                 ("weft: cases/1\ncases: [{name: a}]\n", "'set' is missing"),
                 ("weft: cases/1\ncases: [{set: {seed: 1}}]\n", "'name' is missing"),
@@ -521,7 +521,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
                 ("weft: cases/1\ncases: [{name: a, set: {seed: 1}}]\n", "expected --seeds LO:HI"),
                 ("weft: cases/1\ncases: [{name: a, set: {switch.vcs: [1]}}]\n", "cases.yaml:2:37:"),
                 ("weft: cases/1\ncases: [{name: a, set: {}}, {name: a, set: {}}]\n",
-                 "'a' is the name of two cases"),
+                 "two cases have the name 'a'"),
                 ("weft: cases/1\ncases: [{name: a, set: {switch.vcz: 1}}]\n",
                  "--cases switch.vcz: unknown key 'vcz' in 'switch'"),
                 ("weft: cases/1\ncases: [{name: a, set: {'traffic[0].load': 1%}}]\n",
@@ -579,7 +579,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         self.assertFalse(self.out.exists())
         self.assertTrue(all("measure.duration=" in call for call in self.calls()))
         self.write("fail", "traffic.0.load=10%")
-        self.assertIn("load=10%, seed=1: no whole result: weft-fabric: no memory", self.sweep(
+        self.assertIn("load=10%, seed=1: no complete result: weft-fabric: out of memory", self.sweep(
             *LOADS, "--seeds", "1:3", "--set", "clock=virtual", "--dry-run", code=3).stderr)
 
     def estimated(self, start, run):
@@ -615,8 +615,8 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
                 (("--seeds", "3:1"), "--seeds 3:1"),
                 (("--jobs", "0", *LOADS), "--jobs 0"),
                 ((), "--vary, --cases or --seeds is missing"),
-                (("--dry-run", "--json", *LOADS), "--dry-run: not with --restart or --json"),
-                (("more.yaml", *LOADS), "one run file, not also 'more.yaml'")):
+                (("--dry-run", "--json", *LOADS), "--dry-run cannot be combined with --restart or --json"),
+                (("more.yaml", *LOADS), "expected one run file, not also 'more.yaml'")):
             with self.subTest(args=args):
                 done = self.sweep(*args, code=2)
                 self.assertIn(text, done.stderr)

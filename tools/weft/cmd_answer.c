@@ -303,7 +303,7 @@ static json_t *answer(const json_t *request, json_t *sums)
 		{"result", answer_result}};
 	const char *ask = json_string_value(json_object_get(request, "ask"));
 	struct error error = {
-		.text = "expected a request of the Python package, in a line of JSON"};
+		.text = "expected a request of the Python package, as one line of JSON"};
 
 	for (size_t i = 0; ask != NULL && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(kinds[i].ask, ask) == 0)

@@ -252,7 +252,7 @@ static void print_summary(
 	print_count(summary->count[GOAL_SEND], "send");
 	fputs(" of ", stdout);
 	print_count(summary->bytes, "byte");
-	fputs(" in all, ", stdout);
+	fputs(" in total, ", stdout);
 	print_count(summary->count[GOAL_RECV], "recv");
 	fputs(", ", stdout);
 	print_count(summary->count[GOAL_CALC], "calc");
@@ -272,7 +272,7 @@ static int check_ends(const struct goal *goal, const char *path)
 	int result;
 
 	if (replay == NULL)
-		return command_fail("goal check", EXIT_NOT_ABLE, "%s: no memory", path);
+		return command_fail("goal check", EXIT_NOT_ABLE, "%s: out of memory", path);
 	goal_replay_alone(replay);
 	result = goal_replay_diagnose(replay, &error);
 	summarise(goal, &summary);

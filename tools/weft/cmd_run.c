@@ -152,7 +152,7 @@ static int start(char **words)
 	status = wait_for(pid, &signals, &asked);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (status < 0)
-		return command_fail("run", EXIT_NOT_ABLE, "--mpi: mpirun was lost");
+		return command_fail("run", EXIT_NOT_ABLE, "--mpi: lost track of mpirun");
 	return code_of(status, asked);
 }
 
@@ -168,7 +168,7 @@ static int run_mpi(int argc, char **argv, unsigned ranks)
 	snprintf(number, sizeof(number), "%u", ranks);
 	words = words_of(argc, argv, program, number);
 	if (words == NULL)
-		return command_fail("run", EXIT_NOT_ABLE, "no memory");
+		return command_fail("run", EXIT_NOT_ABLE, "out of memory");
 	code = start(words);
 	free(words);
 	return code;
@@ -193,7 +193,7 @@ static const char usage[] =
 	"Runs a fabric and prints the measurements. FILE '-' is standard output.\n"
 	"  --set KEY=VALUE   change a key of the run file: switch.buffer=64KiB, traffic[0].load=40%\n"
 	"  --clock CLOCK     real or virtual, whatever the file says\n"
-	"  --dilation N      slow the real clock down N times; auto: until the loops keep up\n"
+	"  --dilation N      slow the real clock down by N; auto: until the loops keep up\n"
 	"  --json, --csv     write the result, or its samples, to a file; --quiet: no table, no progress\n"
 	"  --flows FILE      write a line for each flow of pattern flows: times and slowdown\n"
 	"  --pcap PORT=FILE  capture a port such as s0:1, or all, into a pcapng file\n"
@@ -222,14 +222,14 @@ static int take_option(struct run_request *request, int option, const char *valu
 	switch (option) {
 	case 1:
 		if (request->file != NULL)
-			return command_fail(
-				"run", EXIT_BAD_REQUEST, "one run file, not also '%s'", value);
+			return command_fail("run", EXIT_BAD_REQUEST,
+				"expected one run file, not also '%s'", value);
 		request->file = value;
 		return EXIT_DONE;
 	case 's':
 		if (request->sets == EXPLAIN_SETS_MAX)
-			return command_fail("run", EXIT_BAD_REQUEST, "--set: at most %u of them",
-				EXPLAIN_SETS_MAX);
+			return command_fail("run", EXIT_BAD_REQUEST,
+				"--set: at most %u are possible", EXPLAIN_SETS_MAX);
 		request->set[request->sets++] = value;
 		return EXIT_DONE;
 	case 'q':
@@ -270,7 +270,7 @@ static int parse(struct run_request *request, int argc, char **argv)
 	while (result == EXIT_DONE && (option = getopt_long(argc, argv, "-q", options, NULL)) != -1)
 		result = take_option(request, option, optarg);
 	if (result == EXIT_DONE && request->file == NULL)
-		return command_fail("run", EXIT_BAD_REQUEST, "which run file?");
+		return command_fail("run", EXIT_BAD_REQUEST, "expected a run file");
 	return result;
 }
 

@@ -96,10 +96,10 @@ static const char exits[] =
 	"  0    done\n"
 	"  1    done, and the answer is bad: frames lost, a deadlock, differences\n"
 	"  2    the request is wrong: a file, a key, an option\n"
-	"  3    this machine cannot do it: no memory, no privilege, no package\n"
+	"  3    this machine cannot do it: not enough memory, no privilege, a missing package\n"
 	"  130  ended by Ctrl-C\n"
 	"\n"
-	"'weft COMMAND --help' has the meaning of 1 for each command.\n";
+	"'weft COMMAND --help' explains exit code 1 for each command.\n";
 
 /* The topics of 'weft help TOPIC': what a newcomer needs before reading a manual page. */
 static const struct help_topic {
@@ -107,7 +107,7 @@ static const struct help_topic {
 	const char *title; /* a few words, for the list of topics */
 	const char *text;
 } help_topics[] = {
-	{"clocks", "virtual or real: what each is for", clocks},
+	{"clocks", "virtual or real, and what each is for", clocks},
 	{"files", "kinds of file, units, keys", files},
 	{"experiments", "from a run to a figure", experiments},
 	{"labs", "a fabric that stays up", up},
@@ -158,7 +158,7 @@ int cmd_python(int argc, char **argv)
 
 	words = calloc((size_t)argc + 4, sizeof(*words));
 	if (words == NULL)
-		return (int)command_fail(argv[0], EXIT_NOT_ABLE, "no memory");
+		return (int)command_fail(argv[0], EXIT_NOT_ABLE, "out of memory");
 	words[1] = isolated; /* the working directory's files are not imported */
 	words[2] = access(script, R_OK) == 0 ? script : installed;
 	memcpy(words + 3, argv, (size_t)argc * sizeof(*words));

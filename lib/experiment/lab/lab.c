@@ -153,8 +153,7 @@ int lab_check_until(
 	if (measure->until.interval_ppm == 0 || lab->plan->processes == 1)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: measure.until: each of the lab's %u processes measures its part alone, "
-		"expected 'processes: one' or measure.duration",
+		"%s: measure.until: each of the lab's %u processes measures only its own part; expected 'processes: one' or measure.duration",
 		lab->config->run.origin, lab->plan->processes);
 }
 
@@ -241,7 +240,7 @@ int lab_open_change(struct lab *lab, const char *path, const struct lab *from, u
 
 	if (lab_devices_of(&opening.devices, from, fabric) < 0) {
 		lab_devices_free(&opening.devices);
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	}
 	return open_lab(lab, path, from->plan->run_dir, from, &opening, error);
 }

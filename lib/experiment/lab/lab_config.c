@@ -28,9 +28,9 @@ static const char *const processes_choices[] = {LAB_CONFIG_PROCESSES(X) NULL};
 #define S struct lab_config_uplink
 static const struct yaml_field uplink_fields[] = {
 	{"edge", YAML_FIELD_NAME, true, YAML_MEMBER(S, edge),
-		.doc = "The host whose edge leads out. The edge needs a namespace and an address."},
+		.doc = "The host whose edge has the uplink. The edge needs a namespace and an address."},
 	{"nat", YAML_FIELD_NAME, true, YAML_MEMBER(S, nat),
-		.doc = "The interface of the machine that runs this host. Addresses are translated there."},
+		.doc = "The interface of the machine that runs this host. Addresses are translated there (NAT)."},
 	{NULL},
 };
 #undef S
@@ -55,9 +55,9 @@ static bool uplink_present(const void *member)
 
 const struct yaml_field lab_file_fields[] = {
 	{"weft", YAML_FIELD_CUSTOM, .read = run_read_later, .present = run_present_never,
-		.form = FORMAT, .doc = "Names the format of the file."},
+		.form = FORMAT, .doc = "The format of the file."},
 	{"name", YAML_FIELD_NAME, YAML_MEMBER(struct lab_config, name),
-		.doc = "Names the lab, with at most 23 characters. The default is the file's name."},
+		.doc = "Name of the lab, at most 23 characters. The default is the file's name."},
 	{"topology", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct lab_config, run.topology),
 		.read = run_read_later, .write = run_write_topology, .form = "<text>",
 		.map = topology_file_fields,
@@ -67,7 +67,7 @@ const struct yaml_field lab_file_fields[] = {
 		.doc = "The kind of links between processes. tcpdump can listen on `veth`."},
 	{"processes", YAML_FIELD_CHOICE, YAML_MEMBER(struct lab_config, processes),
 		.choices = processes_choices,
-		.doc = "One process with all devices, or several. `auto` decides by the number of CPUs."},
+		.doc = "One process with all devices, or several. `auto` depends on the number of CPUs."},
 	{"groups", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, groups),
 		.read = lab_read_groups, .write = lab_write_groups, .present = lab_groups_present,
 		.form = "<named lists>|<lists>",
@@ -86,9 +86,9 @@ const struct yaml_field lab_file_fields[] = {
 		.fields = lab_security_fields,
 		.doc = "Keys and restrictions of the lab's processes."},
 	{"cores", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config, cores), .max = 1024,
-		.doc = "Restricts the processes to this many of their CPUs. 0 means all of them."},
+		.doc = "Restricts the processes to this many of their CPUs. 0 means all."},
 	{"lcores", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config, lcores), .max = LAB_LCORES_MAX,
-		.doc = "Poll loops per process, which share its devices and divide its switches. 0 means one."},
+		.doc = "Poll loops per process. They share its devices and divide its switches. 0 means one."},
 	{"endpoints", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config, endpoints),
 		.max = LAB_ENDPOINTS_MAX,
 		.doc = "Programs that may attach to each host through libweft. 0 means none."},
@@ -209,7 +209,7 @@ static struct lab_config *read_tree(
 		config->endpoints = ENDPOINTS_DEFAULT;
 	}
 	if (config == NULL || (config->run.origin = strdup(yaml_tree_origin(tree))) == NULL)
-		result = error_set(error, ENOMEM, "%s: no memory", yaml_tree_origin(tree));
+		result = error_set(error, ENOMEM, "%s: out of memory", yaml_tree_origin(tree));
 	for (unsigned i = 0; i < sets && result == 0; i++)
 		result = yaml_tree_set(tree, "--set", set[i], error);
 	if (result == 0)
@@ -256,7 +256,7 @@ static int check_algorithm(const struct lab_config *config, const struct route_a
 	if (algorithm->deadlock_free)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: routing.algorithm %s may deadlock, a lab needs one that cannot, such as ud",
+		"%s: routing.algorithm %s may deadlock; a lab needs one that cannot, such as ud",
 		config->run.origin, algorithm->name);
 }
 
@@ -266,8 +266,7 @@ static int check_route_file(const struct lab_config *config, struct error *error
 	if (config->run.routing.file == NULL || !config->run.routing.may_deadlock)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: routing.may-deadlock: the routes of a lab must not deadlock, expected false "
-		"with routing.file",
+		"%s: routing.may-deadlock: the routes of a lab must not deadlock; expected false with routing.file",
 		config->run.origin);
 }
 
@@ -278,7 +277,7 @@ static int check_data_key(const struct lab_config *config, struct error *error)
 	if (!security->data || security->link_key.path != NULL)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: security.data: the tags of data frames need a key, expected security.link-key",
+		"%s: security.data: the tags of data frames need a key; expected security.link-key",
 		config->run.origin);
 }
 
@@ -289,16 +288,13 @@ static int check_processes(const struct lab_config *config, struct error *error)
 		return 0;
 	if (config->machines.count > 1)
 		return run_config_refuse(&config->run, &config->machines.at[0].place, error,
-			"machines: with 'processes: one' one process has all devices, expected one "
-			"machine, or 'processes: each'");
+			"machines: 'processes: one' runs all devices in one process; expected one machine, or 'processes: each'");
 	if (config->groups.count > 0)
 		return run_config_refuse(&config->run, &config->groups.at[0].place, error,
-			"groups: with 'processes: one' all devices share a process, expected no "
-			"groups");
+			"groups: 'processes: one' runs all devices in one process; expected no groups");
 	if (config->links != LAB_CONFIG_LINKS_SHARED)
 		return error_set(error, EINVAL,
-			"%s: links: with 'processes: one' there are no links between processes, "
-			"expected 'processes: each' with memif, veth pairs or real cables",
+			"%s: links: with 'processes: one' there are no links between processes; expected 'processes: each' with memif, veth pairs or real cables",
 			config->run.origin);
 	return 0;
 }
@@ -312,8 +308,7 @@ static int check_lcores(const struct lab_config *config, struct error *error)
 		return 0;
 	if (config->processes == LAB_CONFIG_PROCESSES_ONE)
 		return error_set(error, EINVAL,
-			"%s: lcores: with 'processes: one' there is a loop for each CPU, and no "
-			"switch is divided; expected 'cores', which restricts the CPUs",
+			"%s: lcores: 'processes: one' has a loop per CPU and does not divide switches; use 'cores' to restrict the CPUs",
 			config->run.origin);
 	if (key == NULL)
 		return 0;
@@ -358,8 +353,7 @@ int lab_config_check_uplink(const struct lab_config *config, struct error *error
 		(edge != NULL && edge->netns[0] != '\0' && edge->address[0] != '\0'))
 		return 0;
 	return run_config_refuse(&config->run, &config->uplink.place, error,
-		"uplink: host %s has no edge with a namespace and an address, expected one in "
-		"'edges'",
+		"uplink: host %s has no edge with a namespace and an address; expected one in 'edges'",
 		config->uplink.edge);
 }
 

@@ -41,7 +41,7 @@ static int check_name(const struct lab_config_group_list *groups, const struct y
 	for (uint32_t i = 0; i + 1 < groups->count; i++)
 		if (strcmp(groups->at[i].name, group->name) == 0)
 			return yaml_tree_refuse(node, error,
-				"a second group '%s', the first one is in %s", group->name,
+				"duplicate group '%s'; the first one is in %s", group->name,
 				run_place_text(&groups->at[i].place, where));
 	return 0;
 }
@@ -57,7 +57,7 @@ int lab_read_groups(const struct yaml_tree_node *node, void *member, struct erro
 			"'groups': expected groups of devices, such as {edge: [s0, s1]} or [[s0, "
 			"s1]]");
 	if (node->count > LAB_GROUPS_MAX)
-		return yaml_tree_refuse(node, error, "'groups': %u groups, at most %u are possible",
+		return yaml_tree_refuse(node, error, "'groups': %u groups; at most %u are possible",
 			node->count, LAB_GROUPS_MAX);
 	groups->at = calloc((size_t)node->count + 1, sizeof(*groups->at));
 	if (groups->at == NULL)
@@ -164,7 +164,7 @@ static int resolve_group(const struct lab_config *config, const struct lab_confi
 
 	*to = (struct lab_plan_group){.name = from->name, .switches = switches, .hosts = hosts};
 	if (switches == NULL || hosts == NULL)
-		return error_set(error, ENOMEM, "%s: no memory", config->run.origin);
+		return error_set(error, ENOMEM, "%s: out of memory", config->run.origin);
 	for (uint32_t i = 0; i < from->count; i++) {
 		found = topology_find_switch(topology, from->device[i]);
 		if (found >= 0) {
@@ -188,7 +188,7 @@ struct lab_plan_group *lab_config_groups(
 	int result = 0;
 
 	if (groups == NULL)
-		result = error_set(error, ENOMEM, "%s: no memory", config->run.origin);
+		result = error_set(error, ENOMEM, "%s: out of memory", config->run.origin);
 	for (uint32_t i = 0; i < count && result == 0; i++)
 		result = resolve_group(config, &config->groups.at[i], topology, &groups[i], error);
 	if (result == 0)

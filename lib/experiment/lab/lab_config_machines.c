@@ -55,7 +55,7 @@ static int read_plain(const struct yaml_tree_node *node, char *text, const char 
 static int read_ssh(const struct yaml_tree_node *node, void *member, struct error *error)
 {
 	return read_plain(node, member, "@:/[]%",
-		"an address as ssh takes it: [USER@]HOST, ssh://[USER@]HOST:PORT, or a Host of "
+		"an address for ssh: [USER@]HOST, ssh://[USER@]HOST:PORT, or a Host of "
 		"~/.ssh/config",
 		error);
 }
@@ -143,14 +143,14 @@ static bool ports_present(const void *member)
 #define S struct lab_config_machine
 const struct yaml_field lab_machine_fields[] = {
 	{"name", YAML_FIELD_NAME, true, YAML_MEMBER(S, name),
-		.doc = "Names the machine in `--machine` and in messages."},
+		.doc = "Name of the machine for `--machine` and in messages."},
 	{"ssh", YAML_FIELD_CUSTOM, YAML_MEMBER(S, ssh), .read = read_ssh, .write = write_text,
 		.present = text_present,
 		.form = "^[A-Za-z0-9._@:/%\\[\\]][A-Za-z0-9._@:/%\\[\\]-]*$",
-		.doc = "Address as ssh(1) takes it: `[USER@]HOST`, `ssh://[USER@]HOST:PORT`, or a `Host` of `~/.ssh/config`. Without it the machine is the console's own."},
+		.doc = "Address in a form that ssh(1) accepts: `[USER@]HOST`, `ssh://[USER@]HOST:PORT`, or a `Host` of `~/.ssh/config`. Without it the machine is the console's own."},
 	{"weft", YAML_FIELD_CUSTOM, YAML_MEMBER(S, weft), .read = read_weft, .write = write_text,
 		.present = text_present, .form = "^[A-Za-z0-9._/+~][A-Za-z0-9._/+~-]*$",
-		.doc = "The program on that machine. By default `weft` is searched in ssh's PATH."},
+		.doc = "The program on that machine. By default `weft` is searched for in ssh's PATH."},
 	{"devices", YAML_FIELD_CUSTOM, .required = true, .offset = 0, .read = read_devices,
 		.write = write_devices, .form = "<names>",
 		.doc = "Switches and hosts that run there. Each device of the topology is on one machine."},
@@ -172,15 +172,15 @@ static int check_unlike(const struct lab_config_machine_list *machines,
 
 		if (strcmp(machine->name, last->name) == 0)
 			return yaml_tree_refuse(node, error,
-				"a second machine '%s', the first one is in %s", last->name,
+				"duplicate machine '%s'; the first one is in %s", last->name,
 				run_place_text(&machine->place, where));
 		if (strcmp(machine->ssh, last->ssh) == 0)
 			return yaml_tree_refuse(node, error,
-				"machine '%s' has the address of '%s', expected one of its own%s",
+				"machine '%s' has the same address as '%s'; expected its own%s",
 				last->name, machine->name,
-				last->ssh[0] != '\0' ? ""
-						     : "; 'ssh' may be missing only for the one "
-						       "where the commands run");
+				last->ssh[0] != '\0'
+					? ""
+					: "; only the machine where the commands run may omit 'ssh'");
 	}
 	return 0;
 }

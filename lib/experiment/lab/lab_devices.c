@@ -223,12 +223,12 @@ static int renumber(struct numbering *numbering, const char *name, struct error 
 
 	numbering->to = topology_create(name, switches, hosts);
 	if (numbering->to == NULL)
-		return error_set(
-			error, ENOMEM, "%s: no memory for %u devices", name, switches + hosts);
+		return error_set(error, ENOMEM, "%s: not enough memory for %u devices", name,
+			switches + hosts);
 	place_kind(numbering, DEVICE_SWITCH);
 	place_kind(numbering, DEVICE_HOST);
 	if (place_links(numbering) < 0)
-		return error_set(error, ENOMEM, "%s: no memory for links", name);
+		return error_set(error, ENOMEM, "%s: not enough memory for links", name);
 	return topology_finish(numbering->to, name, error);
 }
 
@@ -244,7 +244,7 @@ int lab_devices_number(
 	if (devices->fabric == 0)
 		result = 0;
 	else if (numbering.number[0] == NULL || numbering.number[1] == NULL)
-		error_set(error, ENOMEM, "no memory");
+		error_set(error, ENOMEM, "out of memory");
 	else if ((*topology)->bindings > 0)
 		result = error_set(error, EINVAL,
 			"%s: 'ports': not possible in a lab that was changed while up",
@@ -301,7 +301,7 @@ static int add_group(const struct lab_devices *devices, const char *process,
 	group->hosts = gather(devices, DEVICE_HOST, process, &group->host_count);
 	return group->switches != NULL && group->hosts != NULL
 		       ? 0
-		       : error_set(error, ENOMEM, "no memory for groups");
+		       : error_set(error, ENOMEM, "not enough memory for groups");
 }
 
 /* Returns 1 if all devices of the group are new, 0 if all of them run, or -EINVAL with error set
@@ -318,8 +318,7 @@ static int is_new(
 	if (known == 0 || known == all)
 		return known == 0;
 	return error_set(error, EINVAL,
-		"group '%s': some of its devices run and some are new; expected a group of its own "
-		"for the new ones",
+		"group '%s': some of its devices are running and some are new; expected a separate group for the new ones",
 		group->name);
 }
 
@@ -340,7 +339,7 @@ int lab_devices_group(const struct lab_devices *devices, const struct topology *
 	size_t all = (size_t)*count + devices->count[0] + devices->count[1] + 1;
 	struct lab_plan_group *to = calloc(all, sizeof(*to));
 	uint32_t given = *count, used = 0;
-	int result = to != NULL ? 0 : error_set(error, ENOMEM, "no memory for groups");
+	int result = to != NULL ? 0 : error_set(error, ENOMEM, "not enough memory for groups");
 
 	if (devices->fabric == 0 || result < 0) {
 		free(to);

@@ -72,8 +72,7 @@ static int check_devices(
 				return refuse_unknown(config, machine, device, topology, error);
 			if (first != (int)i)
 				return run_config_refuse(&config->run, &machine->place, error,
-					"machine '%s': %s is on machine '%s' already, expected "
-					"each device on one",
+					"machine '%s': %s is already on machine '%s'; expected each device on one machine",
 					machine->name, device, config->machines.at[first].name);
 		}
 	}
@@ -85,7 +84,7 @@ static int check_placed(const struct lab_config *config, const char *device, str
 	if (lab_machine_of(config, device) >= 0)
 		return 0;
 	return run_config_refuse(&config->run, &config->machines.at[0].place, error,
-		"machines: %s is on none of them, expected it in the 'devices' of one", device);
+		"machines: %s is not on any of them; expected it in the 'devices' of one", device);
 }
 
 static int check_all_placed(
@@ -130,7 +129,7 @@ static int add_port(const struct lab_config *config, const struct lab_config_mac
 	if (topology_find_port(topology, row->port, &port) < 0 ||
 		topology_link_at(topology, port) == NULL)
 		return refuse_port(config, machine, row,
-			"has no cable in the topology, expected one such as s0:1", "", error);
+			"has no cable in the topology; expected one such as s0:1", "", error);
 	at = lab_machine_of(config, topology_device_name(topology, port));
 	if (at != machine - config->machines.at)
 		return refuse_port(config, machine, row, "belongs to machine ",
@@ -144,7 +143,7 @@ static int add_port(const struct lab_config *config, const struct lab_config_mac
 		return 0;
 	more = realloc(topology->binding_at, (topology->bindings + 1) * sizeof(*more));
 	if (more == NULL)
-		return error_set(error, ENOMEM, "%s: no memory", config->run.origin);
+		return error_set(error, ENOMEM, "%s: out of memory", config->run.origin);
 	topology->binding_at = more;
 	more[topology->bindings] = (struct topology_binding){.port = port, .vlan = row->vlan};
 	memcpy(more[topology->bindings++].dpdk, row->dpdk, sizeof(row->dpdk));
@@ -170,8 +169,7 @@ static int check_device_twice(
 			topology_port_name(topology, a->port, name[0], sizeof(name[0]));
 			topology_port_name(topology, b->port, name[1], sizeof(name[1]));
 			return error_set(error, EINVAL,
-				"%s: machine '%s': ports %s and %s are both %s, expected a device "
-				"for each",
+				"%s: machine '%s': ports %s and %s are both %s; expected a device for each",
 				config->run.origin, config->machines.at[machine].name, name[0],
 				name[1], a->dpdk);
 		}
@@ -209,8 +207,7 @@ static int check_group(
 
 		if (machine != first)
 			return run_config_refuse(&config->run, &group->place, error,
-				"group '%s': %s is on machine '%s' and %s on '%s', expected "
-				"devices of one machine",
+				"group '%s': %s is on machine '%s' and %s on '%s'; expected devices of one machine",
 				group->name, group->device[0], config->machines.at[first].name,
 				group->device[i], config->machines.at[machine].name);
 	}
@@ -281,7 +278,7 @@ struct lab_plan_group *lab_machines_groups(const struct lab_config *config,
 	for (uint32_t i = 0; i < config->groups.count && result == 0; i++)
 		result = check_group(config, &config->groups.at[i], error);
 	if (result == 0 && add_rests(config, topology, &groups, count) < 0)
-		result = error_set(error, ENOMEM, "%s: no memory", config->run.origin);
+		result = error_set(error, ENOMEM, "%s: out of memory", config->run.origin);
 	if (result == 0)
 		return groups;
 	lab_config_groups_free(groups, *count);
@@ -305,8 +302,7 @@ int lab_machines_check_links(
 		topology_port_name(topology, link->a, name[0], sizeof(name[0]));
 		topology_port_name(topology, link->b, name[1], sizeof(name[1]));
 		return error_set(error, EINVAL,
-			"%s: link %s - %s leads from machine '%s' to '%s', expected both ports in "
-			"the machines' 'ports'",
+			"%s: link %s - %s leads from machine '%s' to '%s'; expected both ports in the machines' 'ports'",
 			config->run.origin, name[0], name[1], config->machines.at[a].name,
 			config->machines.at[b].name);
 	}

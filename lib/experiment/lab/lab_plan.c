@@ -55,7 +55,7 @@ static int put_group_device(struct lab_plan *plan, const struct lab_plan_group *
 {
 	if (*at != LAB_NO_PROCESS)
 		return error_set(error, EINVAL,
-			"group '%s': %s is in another group already, expected each device once",
+			"group '%s': %s is already in another group; expected each device once",
 			group->name, device->name);
 	put(plan, device, at, process);
 	return 0;
@@ -149,7 +149,7 @@ static int add_processes(
 	int result = 0;
 
 	if (of_leaf == NULL)
-		return error_set(error, ENOMEM, "no memory for the lab's plan");
+		return error_set(error, ENOMEM, "not enough memory for the lab's plan");
 	memset(of_leaf, 0xFF, ((size_t)topology->switches + 1) * sizeof(*of_leaf));
 	memset(plan->switch_process, 0xFF, topology->switches * sizeof(*plan->switch_process));
 	memset(plan->host_process, 0xFF, topology->hosts * sizeof(*plan->host_process));
@@ -219,7 +219,7 @@ struct lab_plan *lab_plan_create(const struct lab_plan_request *request, struct 
 	}
 	plan = allocate(topology, (unsigned)processes_max);
 	if (plan == NULL) {
-		error_set(error, ENOMEM, "no memory for the lab's plan");
+		error_set(error, ENOMEM, "not enough memory for the lab's plan");
 		return NULL;
 	}
 	snprintf(plan->lab, sizeof(plan->lab), "%s", request->lab);

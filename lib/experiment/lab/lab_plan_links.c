@@ -76,7 +76,7 @@ static int plan_memif(struct lab_plan *plan, const struct lab_plan_request *requ
 	lab_plan_socket(plan, at, path, sizeof(path));
 	if (strlen(path) >= SOCKET_PATH_MAX || strchr(path, ',') != NULL)
 		return error_set(error, EINVAL,
-			"run directory %s: expected a shorter path, without ',': sockets lie in it",
+			"run directory %s: expected a shorter path without ',', because it contains sockets",
 			plan->run_dir);
 	/* Slots are as large as the mbufs: each frame then takes one slot, and the driver can use
 	 * its fast path. */
@@ -117,8 +117,7 @@ static int plan_bound(struct lab_plan *plan, uint32_t at,
 			name[bound[0] == NULL], name[bound[0] != NULL]);
 	if (link->process[0] == link->process[1])
 		return error_set(error, EINVAL,
-			"%s and %s have devices in 'ports' but live in one process, where their "
-			"link would be memory: expected two processes",
+			"%s and %s have devices in 'ports' but are in one process, where their link would be memory: expected two processes",
 			name[0], name[1]);
 	for (unsigned side = 0; side < 2; side++) {
 		snprintf(link->device[side], LAB_DEVICE_MAX, "%s", bound[side]->dpdk);
@@ -136,7 +135,7 @@ static int refuse_unbound(
 	topology_port_name(plan->topology, cable->a, a, sizeof(a));
 	topology_port_name(plan->topology, cable->b, b, sizeof(b));
 	return error_set(error, EINVAL,
-		"links are to be real ones, and %s and %s have no devices in the topology's 'ports'",
+		"links: real requires devices in the topology's 'ports', but %s and %s have none",
 		a, b);
 }
 
@@ -177,7 +176,7 @@ static int check_ports(const struct lab_plan *plan, struct error *error)
 	for (unsigned i = 0; i < plan->processes; i++)
 		if (plan->process[i].ethdevs > LAB_PORTS_MAX)
 			return error_set(error, EINVAL,
-				"the process of %s has %u links to other processes and DPDK allows "
+				"the process of %s has %u links to other processes, but DPDK allows "
 				"%d ports: group it with its neighbours in 'groups', or use "
 				"'links: shared'",
 				plan->process[i].name, plan->process[i].ethdevs, LAB_PORTS_MAX);

@@ -37,11 +37,11 @@ const struct yaml_field lab_security_fields[] = {
 	{"link-key", YAML_FIELD_CUSTOM, YAML_MEMBER(struct run_config_security, link_key),
 		.read = read_link_key, .write = write_link_key, .present = link_key_present,
 		.form = "<path>",
-		.doc = "Key file, with which control frames between processes are authenticated."},
+		.doc = "Key file that authenticates control frames between processes."},
 	{"data", YAML_FIELD_BOOL, YAML_MEMBER(struct run_config_security, data),
-		.doc = "Hosts also authenticate data frames, from end to end. It needs `link-key`."},
+		.doc = "Hosts also authenticate data frames end to end. Needs `link-key`."},
 	{"sandbox", YAML_FIELD_BOOL, YAML_MEMBER(struct run_config_security, sandbox),
-		.doc = "Running processes may only make the system calls that they need."},
+		.doc = "Restricts running processes to the system calls that they need."},
 	{NULL},
 };
 
@@ -87,11 +87,11 @@ static int find_number(
 	int result;
 
 	if (identity == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	result = sign(lab, identity, tag, error);
 	if (result == 0 && asprintf(&text, "%skey %02x%02x%02x%02x\n", identity, tag[0], tag[1],
 				   tag[2], tag[3]) < 0)
-		result = error_set(error, ENOMEM, "no memory");
+		result = error_set(error, ENOMEM, "out of memory");
 	free(identity);
 	if (result < 0)
 		return result;

@@ -66,12 +66,12 @@ static void add_reason(struct run_result *result, uint64_t dilation)
 	const struct run_config_fidelity *demand = &result->fidelity.demand;
 	const struct histogram *late_ns = &result->fidelity.late_ns;
 	char late[QUANTITY_TEXT], max[32],
-		cure[64] = "'dilation: auto' measures which dilation would do";
+		cure[64] = "'dilation: auto' measures which dilation would be enough";
 
 	quantity_format(QUANTITY_TIME, demand->late_ps, late);
 	if (dilation > 0)
-		snprintf(
-			cure, sizeof(cure), "a dilation of at most %" PRIu64 " would do", dilation);
+		snprintf(cure, sizeof(cure), "a dilation of at most %" PRIu64 " would be enough",
+			dilation);
 	run_result_add_reason(result, false,
 		"fidelity: %.2f %% of arrivals were late by at most %s, expected %.4g %%; at %.4g "
 		"%% they were late by %s: %s",
@@ -91,7 +91,7 @@ void run_fidelity_judge(
 		return;
 	if (late_ns->count == 0)
 		run_result_add_reason(result, false,
-			"fidelity: nothing arrived by a link that Weft times, so nothing is known");
+			"fidelity: nothing arrived over a link that Weft times, so nothing is known");
 	else if (!is_met(late_ns, demand, 1))
 		add_reason(result, run_fidelity_dilation(late_ns, demand, dilation));
 }
@@ -194,7 +194,7 @@ static void print_late(const struct run_result *result, FILE *out)
 	if (fidelity->frames > 0 && !has_demand(fidelity) &&
 		run_fidelity_late_ppm(result) > LATE_PPM)
 		fprintf(out,
-			"  %-22s above %u %% of the latency in all: 'dilation: auto' measures how slow "
+			"  %-22s above %u %% of the latency in total: 'dilation: auto' measures how slow "
 			"the clock has to be\n",
 			"", LATE_PPM / 10000);
 }

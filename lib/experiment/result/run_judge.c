@@ -18,11 +18,11 @@
 #define LATENCIES_SATURATED 5.0
 #define LATENCIES_STEADY    20.0
 
-#define NO_WINDOW  "the run has no time that was measured"
+#define NO_WINDOW  "the run has no measured time"
 #define NO_END     "traffic starts or stops within the measured time, or is a schedule"
 #define TOO_FEW    "fewer than 100 messages were measured"
-#define TOO_SHORT  "the measured time is a few network latencies only"
-#define ELSEWHERE  "hosts of other machines are not in this result"
+#define TOO_SHORT  "the measured time is only a few network latencies"
+#define ELSEWHERE  "hosts on other machines are not in this result"
 #define TOO_VARIED "the values vary too much for this measured time"
 
 static struct run_verdict unknown(const char *why, double needed_ns)
@@ -319,7 +319,7 @@ bool run_result_advise(const struct run_result *result, const struct run_config 
 		result->accepted > ENOUGH * result->offered)
 		return false;
 	snprintf(out, RUN_ADVICE_MAX,
-		"routing.algorithm ud on %s: it concentrates routes at one root; %.1f %% of "
+		"routing.algorithm ud on %s: it concentrates routes at one root: %.1f %% of "
 		"the hosts' links accepted, %.1f %% offered; try %s",
 		topology->name, 100 * result->accepted, 100 * result->offered, better);
 	return true;

@@ -55,8 +55,7 @@ void run_result_judge_stall(struct run_result *result, const char *who, uint64_t
 	if (stall_ns <= RUN_STALL_MAX_NS)
 		return;
 	run_result_add_reason(result, false,
-		"%s%sthe loop stalled for %.2f s, stopped or without a CPU; at most %.1f s is "
-		"tolerated",
+		"%s%sthe loop was stopped or had no CPU for %.2f s; at most %.1f s is tolerated",
 		who, who[0] != '\0' ? ": " : "", (double)stall_ns / 1e9, RUN_STALL_MAX_NS / 1e9);
 }
 
@@ -66,7 +65,7 @@ void run_result_judge_under_way(struct run_result *result, uint64_t max)
 
 	if (under_way > max)
 		run_result_add_reason(result, false,
-			"%" PRIu64 " messages have left their hosts and not arrived", under_way);
+			"%" PRIu64 " messages left their hosts but did not arrive", under_way);
 }
 
 /* An incomplete result lacks its reason if there was not enough memory for the text. */
@@ -173,14 +172,14 @@ static void explain_late(const struct entry_case *of)
 	time_text(end_ps, end);
 	if (of->config->start_ps + time_ps > end_ps && !of->config->pattern->packets)
 		snprintf(of->text, of->size,
-			"a message of %s takes at least %s (%" PRIu64 " bytes at %s, two links of "
-			"hosts with a delay of %s), and the run ends at %s",
+			"a message of %s takes at least %s (%" PRIu64
+			" bytes at %s, two links of hosts with a delay of %s), but the run ends at %s",
 			of->name, min, of->config->message_bytes,
 			(quantity_format(QUANTITY_RATE, rate_bps, rate), rate),
 			(quantity_format(QUANTITY_TIME, delay_ps, delay), delay), end);
 	else
 		snprintf(of->text, of->size,
-			"%" PRIu64 " messages of %s were generated, and none arrived before the "
+			"%" PRIu64 " messages of %s were generated, but none arrived before the "
 			"end at %s",
 			of->entry->generated, of->name, end);
 }
@@ -195,16 +194,17 @@ static void explain_silence(const struct entry_case *of)
 	if (of->config->pattern->schedule)
 		snprintf(of->text, of->size, "%s is a schedule without messages", of->name);
 	else if (of->config->start_ps / PS_PER_NS >= of->result->to_ns)
-		snprintf(of->text, of->size, "%s starts at %s, and the run ends at %s", of->name,
+		snprintf(of->text, of->size, "%s starts at %s, but the run ends at %s", of->name,
 			time_text(of->config->start_ps, first), end);
 	else if (of->config->load_ppm == 0 && !of->config->pattern->packets)
 		snprintf(of->text, of->size, "the load of %s is 0 %%", of->name);
 	else if (of->entry->senders == 0 || of->entry->first_ps == WEFT_TIME_NEVER)
-		snprintf(of->text, of->size, "no host sends by %s: pattern %s gives none a message",
-			of->name, of->config->pattern->name);
+		snprintf(of->text, of->size,
+			"no host sends with %s: pattern %s assigns no messages", of->name,
+			of->config->pattern->name);
 	else
 		snprintf(of->text, of->size,
-			"the first message of %s comes after %s, and the run ends at %s", of->name,
+			"the first message of %s comes after %s, but the run ends at %s", of->name,
 			first, end);
 }
 

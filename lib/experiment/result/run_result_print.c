@@ -84,7 +84,7 @@ static void print_latency(const struct run_result *result, const char *name,
 {
 	if (histogram->count == 0 && result->clocks_differ)
 		fprintf(out,
-			"  %-22s - (nothing is known of the clocks of the senders' machines)\n",
+			"  %-22s - (nothing is known about the clocks of the senders' machines)\n",
 			name);
 	if (histogram->count == 0)
 		return;
@@ -112,13 +112,14 @@ static void print_clocks(const struct run_result *result, FILE *out)
 			(double)clocks->bounds_ns / (double)clocks->timed / 1e3);
 	if (clocks->untimed > 0)
 		fprintf(out,
-			"  %-22s unknown for %" PRIu64 " frames, which are left out of latencies\n",
+			"  %-22s unknown for %" PRIu64
+			" frames, which are excluded from latencies\n",
 			"clocks", clocks->untimed);
 	if (steps > 0)
 		fprintf(out,
 			"  %-22s contradicted %" PRIu64
-			" times: a machine was suspended, or its TSC runs over %.1f %% apart or "
-			"is not invariant (see constant_tsc, nonstop_tsc in /proc/cpuinfo)\n",
+			" times: a machine was suspended, or its TSC deviates by more than "
+			"%.1f %% or is not invariant (see constant_tsc, nonstop_tsc in /proc/cpuinfo)\n",
 			"clocks", steps, CLOCK_RATE_MAX_PPM / 1e4);
 }
 

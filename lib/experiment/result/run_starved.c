@@ -167,7 +167,7 @@ void run_result_print_starved(const struct run_result *result, FILE *out)
 		print_names(result, hosts, out);
 		fprintf(out, ", %u queue%s of switches", queues, queues == 1 ? "" : "s");
 		if (stuck > 0)
-			fprintf(out, "; %u of them stuck for ever", stuck);
+			fprintf(out, "; %u of them permanently stuck", stuck);
 		putc('\n', out);
 	}
 	if (result->pools == 0)

@@ -97,7 +97,7 @@ static int read_enabled(struct reader *reader)
 {
 	if (strcasecmp(reader->value, "TRUE") == 0)
 		return 0;
-	return refuse(reader, "TRUE, without which OpenSM sets nothing up");
+	return refuse(reader, "TRUE, without which OpenSM configures nothing");
 }
 
 static int read_switch_map(struct reader *reader)
@@ -204,8 +204,8 @@ static int read_table(struct reader *reader)
 	reader->out->has_table = true;
 	if (good && is_at_end(text))
 		return 0;
-	return refuse(reader, "up to 128 entries SHIFT:MULTIPLIER with commas between them, up to "
-			      "3 and 16383");
+	return refuse(reader,
+		"up to 128 entries SHIFT:MULTIPLIER separated by commas, up to 3 and 16383");
 }
 
 /* Keys for credit starvation, which the control map enables, and for management. */
@@ -355,7 +355,7 @@ int opensm_cc_parse(const char *text, size_t length, const char *origin, struct 
 		return error_set(error, EINVAL, "%s: expected text, found a zero byte", origin);
 	copy = strndup(text, length);
 	if (copy == NULL)
-		return error_set(error, ENOMEM, "%s: no memory", origin);
+		return error_set(error, ENOMEM, "%s: out of memory", origin);
 	result = read_lines(&reader, copy);
 	free(copy);
 	return result;

@@ -38,24 +38,25 @@ void run_write_topology(const void *member, FILE *out, unsigned indent)
 
 const struct yaml_field run_file_fields[] = {
 	{"weft", YAML_FIELD_CUSTOM, .read = run_read_later, .present = run_present_never,
-		.form = FORMAT, .doc = "Names the format of the file."},
+		.form = FORMAT, .doc = "The format of the file."},
 	{"topology", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct run_config, topology),
 		.read = run_read_later, .write = run_write_topology, .form = "<text>",
 		.map = topology_file_fields,
 		.doc = "The network: a generator with its options, a topology file, or a topology in place."},
 	{"clock", YAML_FIELD_CHOICE, YAML_MEMBER(struct run_config, clock),
 		.choices = run_clock_choices,
-		.doc = "Whether poll loops move the packets in real time, or events in virtual time."},
+		.doc = "`real`: poll loops move packets in real time. `virtual`: a simulation with virtual time."},
 	RUN_SHARED_FIELDS(struct run_config, ),
 	{"reconfigure", YAML_FIELD_SECTION, YAML_MEMBER(struct run_config, reconfigure),
 		.fields = run_reconfigure_fields,
 		.doc = "How new routes replace others after an event."},
 	{"host", YAML_FIELD_SECTION, YAML_MEMBER(struct run_config, host),
-		.fields = run_host_fields, .doc = "What hosts do besides the network."},
+		.fields = run_host_fields,
+		.doc = "What ranks of schedules cost on their hosts, in addition to the network."},
 	{"jobs", YAML_FIELD_CUSTOM, .offset = 0, .size = sizeof(struct run_config),
 		.read = run_read_jobs, .write = run_write_jobs, .present = run_jobs_present,
 		.fields = run_job_fields,
-		.doc = "Schedules or traffic side by side, each on hosts of its own."},
+		.doc = "Schedules or traffic that run side by side, each on its own hosts."},
 	{NULL},
 };
 
@@ -353,7 +354,7 @@ static struct run_config *read_tree(struct yaml_tree *tree,
 		config->clock = RUN_CLOCK_VIRTUAL; /* a lab has the real one */
 	}
 	if (config == NULL || (config->origin = strdup(yaml_tree_origin(tree))) == NULL)
-		result = error_set(error, ENOMEM, "%s: no memory", yaml_tree_origin(tree));
+		result = error_set(error, ENOMEM, "%s: out of memory", yaml_tree_origin(tree));
 	for (unsigned i = 0; i < count && result == 0; i++)
 		result = override(tree, &overrides[i], error);
 	if (result == 0)
@@ -437,7 +438,7 @@ struct topology *run_config_open_topology(const struct run_config *config, struc
 								  : config->origin;
 		topology = topology_copy(config->topology.in_place);
 		if (topology == NULL)
-			error_set(error, errno = ENOMEM, "%s: no memory", origin);
+			error_set(error, errno = ENOMEM, "%s: out of memory", origin);
 	}
 	if (topology != NULL &&
 		(topology_check_connected(topology, origin, error) < 0 ||

@@ -38,7 +38,7 @@ static int check_itb(
 		return 0;
 	quantity_format(QUANTITY_SIZE, frame, size);
 	return yaml_tree_refuse(run_config_nearest(nic != NULL ? nic : root, "itb", "pool"), error,
-		"nic.itb.pool: it must hold a frame of nic.mtu: expected %s or more", size);
+		"nic.itb.pool must hold a frame of nic.mtu: expected %s or more", size);
 }
 
 static int check_nic(
@@ -75,7 +75,7 @@ int run_config_check_samples(
 	quantity_format(QUANTITY_TIME, duration_ps, duration);
 	quantity_format(QUANTITY_TIME, enough, min);
 	return error_set(error, EINVAL,
-		"measure.sample: %s makes %" PRIu64 " samples of a run of %s, expected at most %d: "
+		"measure.sample: %s gives %" PRIu64 " samples in a run of %s, expected at most %d: "
 		"%s or more",
 		sample, samples, duration, RUN_SAMPLES_MAX, min);
 }
@@ -95,8 +95,8 @@ int run_config_check_link_series(
 		return 0;
 	if (max == 0)
 		return error_set(error, EINVAL,
-			"%s: measure.link-series: %u links are too many, a sample of them has "
-			"%" PRIu64 " values, expected at most %d",
+			"%s: measure.link-series: %u links are too many: a sample of them has %" PRIu64
+			" values, expected at most %d",
 			config->origin, topology->links, each, RUN_LINK_VALUES_MAX);
 	quantity_format(
 		QUANTITY_TIME, (measure->duration_ps / PS_PER_NS / max + 1) * PS_PER_NS, min);
@@ -134,7 +134,7 @@ static int check_fidelity(const struct yaml_tree_node *root, struct error *error
 		run_config_says(root, "fidelity", "late", NULL))
 		return 0;
 	return yaml_tree_refuse(run_config_nearest(root, "fidelity", "share"), error,
-		"fidelity.share: expected fidelity.late, of which this is the share");
+		"fidelity.share requires fidelity.late");
 }
 
 /* A share of 0, as found in a written configuration, means that there is no interval. */
@@ -167,8 +167,7 @@ int run_config_check(
 		result = run_config_check_bursts(config, error);
 	if (result == 0 && config->queuing != &queuing_1q && config->sw.vcs == 1)
 		result = yaml_tree_refuse(yaml_tree_get(root, "queuing"), error,
-			"queuing: %s spreads over the VCs, of which there is one: expected "
-			"switch.vcs of 2 or more",
+			"queuing: %s spreads messages over VCs, but there is only one: expected switch.vcs of 2 or more",
 			config->queuing->name);
 	for (uint32_t sl = 0; sl < config->sw.sl_to_vc.count && result == 0; sl++)
 		if (config->sw.sl_to_vc.vc[sl] >= config->sw.vcs)

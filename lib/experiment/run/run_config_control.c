@@ -110,12 +110,12 @@ const struct yaml_field run_iba_cc_fields[] = {
 		.doc = "Maximum of the index."},
 	{"table", YAML_FIELD_CUSTOM, .offset = 0, .size = sizeof(S), .read = read_table,
 		.write = write_table, .form = "<text>",
-		.doc = "Pause after a packet, by the index: `linear`, `llnl`, or up to 128 entries `SHIFT:MULTIPLIER`."},
+		.doc = "Pause after a packet, depending on the index: `linear`, `llnl`, or up to 128 entries `SHIFT:MULTIPLIER`."},
 	{"per", YAML_FIELD_CHOICE, YAML_MEMBER(S, per), .choices = per_choices,
 		.doc = "Whether a flow is a destination or the whole host."},
 	{"opensm", YAML_FIELD_CUSTOM, YAML_MEMBER(S, opensm), .read = run_read_path,
 		.present = run_present_never, .form = "<path>",
-		.doc = "An options file of OpenSM, whose congestion control is taken over."},
+		.doc = "An OpenSM options file whose congestion control settings are used."},
 	{NULL},
 };
 #undef S
@@ -136,15 +136,15 @@ const struct yaml_field run_dcqcn_fields[] = {
 	{"gain", YAML_FIELD_NUMBER, YAML_MEMBER(S, gain), .min = 2, .max = 65536,
 		.doc = "The estimate moves by 1/`gain`: 1/g of the paper."},
 	{"rate-timer", YAML_FIELD_TIME, YAML_MEMBER(S, rate_timer_ps), .min = PS_PER_US,
-		.max = PS_PER_S, .doc = "Interval after which the rate rises a step."},
+		.max = PS_PER_S, .doc = "Interval after which the rate rises by one step."},
 	{"rate-bytes", YAML_FIELD_BYTES, YAML_MEMBER(S, rate_bytes), .min = 1024,
 		.max = (uint64_t)1 << 32,
-		.doc = "Bytes of a flow after which its rate also rises a step."},
+		.doc = "Bytes of a flow after which its rate also rises by one step."},
 	{"fast-steps", YAML_FIELD_NUMBER, YAML_MEMBER(S, fast), .max = 1000,
 		.doc = "Steps that return to the former rate before the rate rises further."},
 	RATE("additive", additive_bps, "Later steps raise the target rate by this much."),
 	RATE("hyper", hyper_bps,
-		"The same once both timer and bytes have passed `fast-steps`, times the steps since."),
+		"The increase once both timer and bytes have passed `fast-steps`, multiplied by the steps since then."),
 	RATE("min", min_bps, "Minimum rate of a flow."),
 	{NULL},
 };
@@ -191,7 +191,7 @@ const struct yaml_field run_pr_drb_fields[] = {
 	{"save", YAML_FIELD_CHOICE, YAML_MEMBER(S, save), .choices = save_choices,
 		.doc = "When solutions are stored: once stable, or only in the low zone."},
 	{"improve", YAML_FIELD_BOOL, YAML_MEMBER(S, improve),
-		.doc = "An applied solution may be changed."},
+		.doc = "Whether an applied solution may be changed."},
 	{NULL},
 };
 #undef S
@@ -256,8 +256,7 @@ int run_config_check_control(
 	if (spreads(config) && config->routing.file == NULL && config->routing.others == 0 &&
 		config->routing.alternatives == 1)
 		return yaml_tree_refuse(control, error,
-			"nic.control: %s has nothing to choose from: routing.algorithm %s has one "
-			"route per pair; expected routing.alternatives of 2 or more, or another "
+			"nic.control: %s has nothing to choose from: routing.algorithm %s has one route per pair; expected routing.alternatives of 2 or more, or another "
 			"algorithm such as msp or disjoint",
 			name, config->routing.algorithm->name);
 	return 0;

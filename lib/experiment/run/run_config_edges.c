@@ -79,17 +79,16 @@ static int check_edge(const struct run_config_edge_list *list, const struct yaml
 
 		if (strcmp(other->host, edge->host) == 0)
 			return yaml_tree_refuse(row, error,
-				"a second edge of host %s, the first one is in %s", edge->host,
+				"duplicate edge of host %s; the first one is in %s", edge->host,
 				run_place_text(&other->place, where));
 		if (strcmp(other->tap, edge->tap) == 0 && strcmp(other->netns, edge->netns) == 0)
 			return yaml_tree_refuse(row, error,
-				"a second interface %s in the same namespace, the first one is in "
-				"%s",
+				"duplicate interface %s in the same namespace; the first one is in %s",
 				edge->tap, run_place_text(&other->place, where));
 		if (edge->address[0] != '\0' &&
 			strcspn(edge->address, "/") == strcspn(other->address, "/") &&
 			strncmp(edge->address, other->address, strcspn(edge->address, "/")) == 0)
-			return yaml_tree_refuse(row, error, "the edge in %s has address %s already",
+			return yaml_tree_refuse(row, error, "the edge in %s already has address %s",
 				run_place_text(&other->place, where), edge->address);
 	}
 	return 0;
@@ -135,8 +134,7 @@ static int read_network(const struct yaml_tree_node *node, void *member, struct 
 
 	if (result == 0 && !network_is_valid(member))
 		return yaml_tree_refuse(node, error,
-			"'network: %s': expected an IPv4 network with a prefix from 8 to 24 and zeros "
-			"behind it, such as 10.99.0.0/24",
+			"'network: %s': expected an IPv4 network with a prefix from 8 to 24 followed by zeros, such as 10.99.0.0/24",
 			node->text);
 	return result;
 }
@@ -295,8 +293,7 @@ int run_config_check_edges(const struct run_config *config, const struct run_con
 		!run_config_networks_overlap(edge->address, before->address))
 		return 0;
 	return run_config_refuse(config, &edge->place, error,
-		"address %s of host %s: the edge in %s has %s, in the same network and namespace, so "
-		"packets between the two would not pass the fabric; expected another 'namespace'",
+		"address %s of host %s: the edge in %s has %s, in the same network and namespace, so packets between the two would bypass the fabric; expected another 'namespace'",
 		edge->address, edge->host, run_place_text(&before->place, where), before->address);
 }
 
@@ -316,7 +313,7 @@ int run_config_name_edges(struct run_config *config, const struct topology *topo
 			"edges of all %u hosts, expected at most %d", topology->hosts,
 			RUN_EDGES_MAX);
 	if (list->all && take_all_hosts(list, topology) < 0)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < list->count && result == 0; i++)
 		result = name_edge(config, &list->at[i], topology, lab, error);
 	if (result == 0) {

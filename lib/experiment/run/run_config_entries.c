@@ -16,7 +16,7 @@
 
 int run_refuse_memory(const struct yaml_tree_node *node, struct error *error)
 {
-	return error_set(error, ENOMEM, "%s: no memory", node->origin);
+	return error_set(error, ENOMEM, "%s: out of memory", node->origin);
 }
 
 int run_read_later(const struct yaml_tree_node *node, void *member, struct error *error)
@@ -211,7 +211,7 @@ int run_read_rows(const struct yaml_tree_node *node, uint32_t max, size_t size, 
 	if (result < 0)
 		return result;
 	if (node->count > max)
-		return yaml_tree_refuse(node, error, "'%s': %u entries, at most %u are possible",
+		return yaml_tree_refuse(node, error, "'%s': %u entries; at most %u are possible",
 			node->key, node->count, max);
 	*rows = calloc((size_t)node->count + 1, size);
 	return *rows == NULL ? run_refuse_memory(node, error) : 0;

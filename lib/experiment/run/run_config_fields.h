@@ -87,61 +87,61 @@ int run_resolve_path(
 
 /* Keys of the struct 'type' whose run_config is at 'in' ("run." or nothing). The topology is read
  * last because its links use the defaults of 'link'. */
-#define RUN_SHARED_FIELDS(type, in)                                                                                         \
-	{"dilation", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in dilation), .read = run_read_dilation,                          \
-		.write = run_write_dilation, .form = "auto|<number>", .min = 1,                                             \
-		.max = RUN_DILATION_MAX,                                                                                    \
-		.doc = "Real seconds per second of the fabric, on the real clock. `auto` measures what `fidelity` needs."}, \
-		{"seed", YAML_FIELD_NUMBER, YAML_MEMBER(type, in seed), .max = INT64_MAX,                                   \
-			.doc = "Seeds everything random."},                                                                 \
-		{"link", YAML_FIELD_SECTION, YAML_MEMBER(type, in link),                                                    \
-			.fields = run_link_fields,                                                                          \
-			.doc = "Rate and delay of links for which the topology gives none."},                               \
-		{"switch", YAML_FIELD_SECTION, YAML_MEMBER(type, in sw),                                                    \
-			.fields = run_switch_fields,                                                                        \
-			.doc = "Buffers, flow control and congestion marks of all switches."},                              \
-		{"queuing", YAML_FIELD_WORD, YAML_MEMBER(type, in queuing),                                                 \
-			.words = &queuing_schemes,                                                                          \
-			.doc = "Chooses the virtual channel of each message."},                                             \
-		{"routing", YAML_FIELD_SECTION, YAML_MEMBER(type, in routing),                                              \
-			.fields = run_routing_fields,                                                                       \
-			.doc = "How routes are computed, or the file that has them."},                                      \
-		{"detector", YAML_FIELD_SECTION, YAML_MEMBER(type, in detector),                                            \
-			.fields = run_detector_fields,                                                                      \
-			.doc = "The congestion detector of `routing.adaptive: arn`."},                                      \
-		{"nic", YAML_FIELD_SECTION, YAML_MEMBER(type, in nic), .fields = run_nic_fields,                            \
-			.doc = "The interface of each host."},                                                              \
-		{"hello", YAML_FIELD_TIME, YAML_MEMBER(type, in hello_ps), .min = 100 * PS_PER_US,                          \
-			.max = 10 * PS_PER_S,                                                                               \
-			.doc = "Interval of hello frames on each link. Three missed ones take the link down."},             \
-		{"watchdog", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in watchdog_ps),                                          \
-			.read = run_read_time_or_off, .write = run_write_time_or_off,                                       \
-			.form = "<time>|off",                                                                               \
-			.doc = "A frame that waits this long at the head of a buffer is reported as a possible deadlock."}, \
-		{"mapper", YAML_FIELD_SECTION, YAML_MEMBER(type, in mapper),                                                \
-			.fields = run_mapper_fields,                                                                        \
-			.doc = "Where routes come from, and the times of the mapper."},                                     \
-		{"measure", YAML_FIELD_SECTION, YAML_MEMBER(type, in measure),                                              \
-			.fields = run_measure_fields,                                                                       \
-			.doc = "What is measured, and for how long."},                                                      \
-		{"fidelity", YAML_FIELD_SECTION, YAML_MEMBER(type, in fidelity),                                            \
-			.fields = run_fidelity_fields,                                                                      \
-			.doc = "Requires frames on time on the real clock. A run that misses it ends with exit code 1."},   \
-		{"edges", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in edges), .read = run_read_edges,                           \
-			.write = run_write_edges, .fields = run_edge_fields,                                                \
-			.map = run_edge_network_fields,                                                                     \
-			.doc = "Hosts with a Linux TAP interface for programs."},                                           \
-		{"faults", YAML_FIELD_SECTION, YAML_MEMBER(type, in faults),                                                \
-			.fields = run_faults_fields, .doc = "Random damage on all links."},                                 \
-		{"events", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in events),                                                 \
-			.read = run_read_events, .write = run_write_events,                                                 \
-			.fields = run_event_fields, .present = run_events_present,                                          \
-			.doc = "What happens meanwhile: failures and changes of links."},                                   \
-	{                                                                                                                   \
-		"traffic", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in traffic),                                                \
-			.read = run_read_traffic, .write = run_write_traffic,                                               \
-			.fields = run_traffic_fields, .row = run_traffic_row,                                               \
-			.doc = "What hosts send."                                                                           \
+#define RUN_SHARED_FIELDS(type, in)                                                                                              \
+	{"dilation", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in dilation), .read = run_read_dilation,                               \
+		.write = run_write_dilation, .form = "auto|<number>", .min = 1,                                                  \
+		.max = RUN_DILATION_MAX,                                                                                         \
+		.doc = "Real seconds per second of the fabric, on the real clock. `auto` measures what `fidelity` needs."},      \
+		{"seed", YAML_FIELD_NUMBER, YAML_MEMBER(type, in seed), .max = INT64_MAX,                                        \
+			.doc = "Seed of all random choices."},                                                                   \
+		{"link", YAML_FIELD_SECTION, YAML_MEMBER(type, in link),                                                         \
+			.fields = run_link_fields,                                                                               \
+			.doc = "Rate and delay of links for which the topology sets none."},                                     \
+		{"switch", YAML_FIELD_SECTION, YAML_MEMBER(type, in sw),                                                         \
+			.fields = run_switch_fields,                                                                             \
+			.doc = "Buffers, flow control and congestion marks of all switches."},                                   \
+		{"queuing", YAML_FIELD_WORD, YAML_MEMBER(type, in queuing),                                                      \
+			.words = &queuing_schemes,                                                                               \
+			.doc = "Chooses the virtual channel of each message."},                                                  \
+		{"routing", YAML_FIELD_SECTION, YAML_MEMBER(type, in routing),                                                   \
+			.fields = run_routing_fields,                                                                            \
+			.doc = "How routes are computed, or the file that contains them."},                                      \
+		{"detector", YAML_FIELD_SECTION, YAML_MEMBER(type, in detector),                                                 \
+			.fields = run_detector_fields,                                                                           \
+			.doc = "The congestion detector of `routing.adaptive: arn`."},                                           \
+		{"nic", YAML_FIELD_SECTION, YAML_MEMBER(type, in nic), .fields = run_nic_fields,                                 \
+			.doc = "The interface of each host."},                                                                   \
+		{"hello", YAML_FIELD_TIME, YAML_MEMBER(type, in hello_ps), .min = 100 * PS_PER_US,                               \
+			.max = 10 * PS_PER_S,                                                                                    \
+			.doc = "Interval of hello frames on each link. Three missed ones take the link down."},                  \
+		{"watchdog", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in watchdog_ps),                                               \
+			.read = run_read_time_or_off, .write = run_write_time_or_off,                                            \
+			.form = "<time>|off",                                                                                    \
+			.doc = "A frame that waits this long at the head of a buffer is reported as a possible deadlock."},      \
+		{"mapper", YAML_FIELD_SECTION, YAML_MEMBER(type, in mapper),                                                     \
+			.fields = run_mapper_fields,                                                                             \
+			.doc = "Where routes come from, and the times of the mapper."},                                          \
+		{"measure", YAML_FIELD_SECTION, YAML_MEMBER(type, in measure),                                                   \
+			.fields = run_measure_fields,                                                                            \
+			.doc = "What is measured, and for how long."},                                                           \
+		{"fidelity", YAML_FIELD_SECTION, YAML_MEMBER(type, in fidelity),                                                 \
+			.fields = run_fidelity_fields,                                                                           \
+			.doc = "Requires frames to be on time on the real clock. A run that fails this ends with exit code 1."}, \
+		{"edges", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in edges), .read = run_read_edges,                                \
+			.write = run_write_edges, .fields = run_edge_fields,                                                     \
+			.map = run_edge_network_fields,                                                                          \
+			.doc = "Hosts with a Linux TAP interface for programs."},                                                \
+		{"faults", YAML_FIELD_SECTION, YAML_MEMBER(type, in faults),                                                     \
+			.fields = run_faults_fields, .doc = "Random damage on all links."},                                      \
+		{"events", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in events),                                                      \
+			.read = run_read_events, .write = run_write_events,                                                      \
+			.fields = run_event_fields, .present = run_events_present,                                               \
+			.doc = "What happens during the run: failures and changes of links."},                                   \
+	{                                                                                                                        \
+		"traffic", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in traffic),                                                     \
+			.read = run_read_traffic, .write = run_write_traffic,                                                    \
+			.fields = run_traffic_fields, .row = run_traffic_row,                                                    \
+			.doc = "What hosts send."                                                                                \
 	}
 
 /* Decides between 'routing.file' and the keys of computed routes: if one is on the command line, it

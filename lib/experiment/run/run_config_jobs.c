@@ -55,7 +55,7 @@ static int check_pattern(const struct run_config_traffic *traffic,
 
 	if (yaml_tree_get(node, "from") != NULL || yaml_tree_get(node, "to") != NULL)
 		return yaml_tree_refuse(node, error,
-			"the hosts of a job send to each other: 'from' and 'to' cannot be given");
+			"the hosts of a job send to each other, so 'from' and 'to' are not allowed");
 	if (pattern->schedule)
 		return yaml_tree_refuse(node, error,
 			"pattern %s: expected 'schedule', the file, instead of 'traffic'",
@@ -116,9 +116,9 @@ const struct yaml_field run_job_fields[] = {
 		.max = TOPOLOGY_HOSTS_MAX, .present = number_present,
 		.doc = "Assigns this many ranks of the schedule to each host."},
 	{"start", YAML_FIELD_TIME, YAML_MEMBER(S, start_ps),
-		.doc = "Start of the job, from the start of the traffic, in whole nanoseconds."},
+		.doc = "Start of the job, relative to the start of the traffic, in whole nanoseconds."},
 	{"baseline", YAML_FIELD_BOOL, YAML_MEMBER(S, baseline),
-		.doc = "Also runs the job alone, and with each of the others, for its slowdown and the matrix of interference."},
+		.doc = "Also runs the job alone and with each of the others, to measure its slowdown and the interference matrix."},
 	{NULL},
 };
 #undef S
@@ -136,7 +136,7 @@ static int check_job(
 			row, error, "job %s: expected 'schedule' or 'traffic'", job->name);
 	if (job->hosts == 0 && job->placement.kind != RUN_PLACEMENT_FILE)
 		return yaml_tree_refuse(row, error,
-			"job %s: 'hosts' is missing, the number of its hosts", job->name);
+			"job %s: 'hosts', the number of its hosts, is missing", job->name);
 	if (traffic && job->ranks_per_host != 0)
 		return yaml_tree_refuse(
 			row, error, "job %s: 'ranks-per-host' requires a schedule", job->name);
@@ -153,7 +153,7 @@ static int check_name(const struct run_config_job_list *jobs, const struct yaml_
 
 	for (uint32_t i = 0; i + 1 < jobs->count; i++)
 		if (strcmp(jobs->at[i].name, name) == 0)
-			return yaml_tree_refuse(row, error, "a second job %s", name);
+			return yaml_tree_refuse(row, error, "duplicate job %s", name);
 	return 0;
 }
 
@@ -224,17 +224,17 @@ int run_jobs_complete(struct run_config *config, struct error *error)
 		return 0;
 	if (list->count + config->jobs.count > RUN_TRAFFIC_MAX)
 		return run_config_refuse(config, &config->jobs.at[0].place, error,
-			"%u jobs beside %u entries of 'traffic', expected at most %u in all",
+			"%u jobs and %u entries of 'traffic'; expected at most %u in total",
 			config->jobs.count, list->count, RUN_TRAFFIC_MAX);
 	at = realloc(list->at, (list->count + config->jobs.count) * sizeof(*list->at));
 	if (at == NULL)
-		return error_set(error, ENOMEM, "%s: no memory", config->origin);
+		return error_set(error, ENOMEM, "%s: out of memory", config->origin);
 	list->at = at;
 	for (uint32_t i = 0; i < config->jobs.count && result == 0; i++) {
 		result = make_entry(&config->jobs.at[i], &list->at[list->count]);
 		list->at[list->count++].job = i + 1;
 	}
-	return result == 0 ? 0 : error_set(error, ENOMEM, "%s: no memory", config->origin);
+	return result == 0 ? 0 : error_set(error, ENOMEM, "%s: out of memory", config->origin);
 }
 
 void run_jobs_free(struct run_config_job_list *jobs)

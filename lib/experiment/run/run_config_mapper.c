@@ -101,7 +101,7 @@ const struct yaml_field run_mapper_fields[] = {
 		.write = run_write_path, .present = run_path_present, .form = "<text>",
 		.doc = "The topology with which the discovered one is compared. The default is the file's own."},
 	TIME_FIELD("listen", listen_ps, 0,
-		"A candidate listens for this time, and up to half as long again, before it leads."),
+		"A candidate listens for 1 to 1.5 times this time before it leads."),
 	TIME_FIELD("heartbeat", heartbeat_ps, 1000,
 		"Interval at which the mapper reports that it is alive."),
 	TIME_FIELD("takeover", takeover_ps, 1000,
@@ -111,9 +111,9 @@ const struct yaml_field run_mapper_fields[] = {
 	TIME_FIELD("gather", gather_ps, 0,
 		"After a report the mapper waits this long for others before it computes routes. A flapping link is unused for at least this time."),
 	TIME_FIELD("linger", linger_ps, 0,
-		"Maximum time that a packet stays in the fabric. Former routes count for this time when a change is checked."),
+		"Maximum time that a packet stays in the fabric. Checks of a change include old routes for this time."),
 	TIME_FIELD("sweep", sweep_ps, 1000,
-		"Interval at which the mapper queries one device, and ports that should answer and do not."),
+		"Interval at which the mapper queries one device, and ports that should answer but do not."),
 	TIME_FIELD("retry", retry_ps, 100,
 		"Unanswered requests are repeated after this time, at least ten times and for nine `hello`."),
 	TIME_FIELD("drain", drain_ps, 1000,
@@ -132,7 +132,7 @@ int run_config_check_mapper(
 
 	if (mapper->lease_ps <= mapper->heartbeat_ps)
 		return yaml_tree_refuse(run_config_nearest(root, "mapper", "lease"), error,
-			"mapper.lease: expected longer than mapper.heartbeat, or the leader is forgotten between two of them");
+			"mapper.lease: expected longer than mapper.heartbeat, or the leader's lease expires between heartbeats");
 	if (mapper->takeover_ps <= mapper->lease_ps)
 		return yaml_tree_refuse(run_config_nearest(root, "mapper", "takeover"), error,
 			"mapper.takeover: expected longer than mapper.lease, or devices still follow the previous mapper");

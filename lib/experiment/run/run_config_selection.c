@@ -77,7 +77,7 @@ void run_write_algorithms(const void *member, FILE *out, unsigned indent)
 const struct yaml_field run_selection_fields[] = {
 	{"forget", YAML_FIELD_CUSTOM, YAML_MEMBER(S, forget), .read = run_read_factor,
 		.write = run_write_factor, .form = "<factor>",
-		.doc = "How much the coefficients of other routes fall with each message."},
+		.doc = "How much the coefficients of other routes decrease with each message."},
 	{"k", YAML_FIELD_CUSTOM, YAML_MEMBER(S, k), .read = run_read_factor,
 		.write = run_write_factor, .form = "<factor>",
 		.doc = "Threshold of the first set, above 1."},
@@ -87,7 +87,7 @@ const struct yaml_field run_selection_fields[] = {
 	{"short", YAML_FIELD_BYTES, YAML_MEMBER(S, short_bytes), .max = RUN_MESSAGE_MAX,
 		.doc = "Messages up to this length are short."},
 	{"first-set", YAML_FIELD_SHARE, YAML_MEMBER(S, first_set_ppm), .max = QUANTITY_WHOLE_PPM,
-		.doc = "Share of the messages that `fraction` sends by the first set."},
+		.doc = "Share of the messages that `fraction` sends over the first set."},
 	{NULL},
 };
 #undef S
@@ -127,7 +127,7 @@ static int check_detector(
 			"detector.lcdth: expected less than detector.hcdth");
 	if (result == 0 && config->detector.arn_ttl_ps <= config->detector.arn_refresh_ps)
 		result = yaml_tree_refuse(run_config_nearest(root, "detector", "arn-ttl"), error,
-			"detector.arn-ttl: expected longer than detector.arn-refresh, or entries expire before they are refreshed");
+			"detector.arn-ttl: expected longer than detector.arn-refresh, or entries would expire before they are refreshed");
 	return result;
 }
 
@@ -139,8 +139,7 @@ static int check_needs(
 
 	if (config->routing.mode == RUN_ROUTING_SOURCE)
 		return yaml_tree_refuse(run_config_nearest(root, "routing", "mode"), error,
-			"routing.mode: source routes leave the switches nothing to choose: "
-			"expected 'table' with 'adaptive: %s'",
+			"routing.mode: source routes leave switches no choice: expected 'table' with 'adaptive: %s'",
 			name);
 	if (config->routing.algorithm->vc_classes)
 		return yaml_tree_refuse(run_config_nearest(root, "routing", "algorithm"), error,
@@ -149,7 +148,7 @@ static int check_needs(
 			config->routing.algorithm->name, name);
 	if (config->routing.adaptive->notified && !config->sw.voq)
 		return yaml_tree_refuse(run_config_nearest(root, "switch", "voq"), error,
-			"switch.voq: the detector looks at VOQs: expected 'true' with 'adaptive: "
+			"switch.voq: the detector uses VOQs: expected 'true' with 'adaptive: "
 			"%s'",
 			name);
 	return 0;
@@ -160,8 +159,7 @@ static int check_afi(
 {
 	if (!run_config_is_adaptive(config))
 		return yaml_tree_refuse(run_config_nearest(root, "routing", "afi"), error,
-			"routing.afi: there is nothing to isolate: expected an 'adaptive' other "
-			"than 'none' with it");
+			"routing.afi: there is nothing to isolate: requires an 'adaptive' other than 'none'");
 	if (run_config_vcs(config) > FRAME_VCS_MAX)
 		return yaml_tree_refuse(run_config_nearest(root, "switch", "vcs"), error,
 			"switch.vcs: with the adapted-flow channel of routing.afi there would be "

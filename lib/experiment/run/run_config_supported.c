@@ -95,15 +95,14 @@ static int check_wormhole(const struct run_config *config, struct error *error)
 		{config->sw.flow_control != RUN_FLOW_CONTROL_STOP_GO,
 			"requires 'flow-control: stop-go'"},
 		{config->sw.vcs != 1 || config->sw.voq || config->queuing != &queuing_1q,
-			"has one queue an input: expected 'vcs: 1', 'voq: false' and 'queuing: "
+			"has one queue per input: expected 'vcs: 1', 'voq: false' and 'queuing: "
 			"1q'"},
 		{arbitration_is_needed(&config->sw.arbitration) || run_config_has_classes(config),
-			"serves its inputs in turn: expected neither 'arbitration', 'vc-service' nor "
+			"serves its inputs round robin: expected neither 'arbitration', 'vc-service' nor "
 			"classes"},
-		{run_config_marks(config),
-			"has no VCs to mark by: expected 'fecn: 0' and no 'ecn'"},
+		{run_config_marks(config), "has no VCs for marks: expected 'fecn: 0' and no 'ecn'"},
 		{run_config_is_adaptive(config),
-			"has no credits to route by: expected 'routing.adaptive: none'"},
+			"has no credits for adaptive routing: expected 'routing.adaptive: none'"},
 		{config->routing.mode != RUN_ROUTING_SOURCE, "requires 'routing.mode: source'"},
 		{config->nic.control != SOURCE_CONTROL_NONE,
 			"has no notifications: expected 'nic.control: none'"},
@@ -125,7 +124,7 @@ static int check_ethernet(const struct run_config *config, struct error *error)
 		{!config->sw.voq, "requires 'switch.voq: true'"},
 		{config->routing.adaptive->compares || config->routing.adaptive->notified ||
 				(ladder != NULL && ladder->choice == VC_LADDER_QUEUES),
-			"has no credits to route by: expected another 'routing.adaptive' or "
+			"has no credits for adaptive routing: expected another 'routing.adaptive' or "
 			"'routing.algorithm'"},
 		{config->events.count > 0 || config->faults.credit_loss_ppm != 0 ||
 				config->faults.corrupt_ppm != 0,
@@ -174,8 +173,7 @@ static int check_switch(const struct run_config *config, struct error *error)
 		result = check_ethernet(config, error);
 	if (result == 0 && config->queuing->reference && real)
 		result = error_set(error, EINVAL,
-			"%s: queuing %s on the real clock: it is a reference for the virtual one; "
-			"use clock: virtual",
+			"%s: queuing %s on the real clock: it is a reference for the virtual clock; use clock: virtual",
 			config->origin, config->queuing->name);
 	return result;
 }
@@ -268,10 +266,9 @@ static int check_mapper(const struct run_config *config, struct error *error)
 	const bool mapped = config->mapper.after_ps == RUN_AFTER_MAPPER;
 	const struct rule rules[] = {
 		{config->clock == RUN_CLOCK_VIRTUAL,
-			"requires 'clock: real'; 'static' has the file's routes"},
+			"requires 'clock: real'; with 'static' the file's routes are used"},
 		{may_deadlock(&config->routing) && !config->routing.may_deadlock,
-			"puts no routes in use that may deadlock; expected another "
-			"routing.algorithm, or routing.may-deadlock: true"},
+			"does not use routes that may deadlock; expected another routing.algorithm, or routing.may-deadlock: true"},
 	};
 	const struct rule after[] = {
 		{config->clock == RUN_CLOCK_REAL,
@@ -284,7 +281,7 @@ static int check_mapper(const struct run_config *config, struct error *error)
 			"requires 'routing.afi: false'"},
 		{mapped && config->routing.others > 0, "requires one routing.algorithm"},
 		{mapped && run_config_needs_oracle(config),
-			"requires an algorithm whose tables say all that a switch needs; df-ugal-g "
+			"requires an algorithm whose tables contain everything that a switch needs; df-ugal-g "
 			"does not"},
 		{mapped && may_deadlock(&config->routing) && !config->routing.may_deadlock,
 			"requires routes that cannot deadlock, or routing.may-deadlock: true"},
@@ -340,7 +337,7 @@ static const char *why_no_goal(const struct run_config *config)
 	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
 		return "is not supported with 'switching: wormhole'; use cut-through";
 	if (config->clock == RUN_CLOCK_REAL && sends_beside(config))
-		return "beside other traffic is not supported on the real clock; use it alone";
+		return "alongside other traffic is not supported on the real clock; use it alone";
 	if (config->clock == RUN_CLOCK_VIRTUAL &&
 		(config->routing.file != NULL ||
 			config->routing.alternatives + config->routing.others > 1) &&
@@ -407,8 +404,7 @@ static int check_traffic(const struct run_config *config, struct error *error)
 				traffic->pattern->name, why);
 		if (first != NULL && (first->job == 0 || traffic->job == 0))
 			return run_config_refuse(config, &traffic->place, error,
-				"pattern %s: a second schedule, the first one is in %s; several are "
-				"'jobs'",
+				"pattern %s: only one schedule is possible; the first one is in %s. Use 'jobs' for several",
 				traffic->pattern->name, run_place_text(&first->place, where));
 		first = traffic;
 	}

@@ -175,10 +175,10 @@ const struct yaml_field run_traffic_fields[] = {
 		.doc = "The hosts that send."},
 	{"to", YAML_FIELD_CUSTOM, YAML_MEMBER(S, to), .read = read_hosts, .write = write_hosts,
 		.present = hosts_present, .form = HOSTS_FORM, .tag = TRAFFIC_TO,
-		.doc = "The hosts that receive. A hot spot requires it. With `pcap`: the packets to addresses without a host, drawn."},
+		.doc = "The destination hosts. Required for a hot spot. With `pcap`: destinations, drawn, of packets to addresses without a host."},
 	{"rail", YAML_FIELD_CHOICE, YAML_MEMBER(S, rail), .choices = rail_choices,
 		.present = rail_present, .tag = TRAFFIC_RATE | TRAFFIC_SIZES | TRAFFIC_FILE,
-		.doc = "The ports that messages between hosts with several take. Default: `same-rail`."},
+		.doc = "The ports that messages use between hosts with several ports. Default: `same-rail`."},
 	{"share", YAML_FIELD_SHARE, YAML_MEMBER(S, share_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
 		.present = word_present, .tag = TRAFFIC_SHARE,
 		.doc = "Share of the messages that go to the hot spot. The others go to any host."},
@@ -203,22 +203,22 @@ const struct yaml_field run_traffic_fields[] = {
 	{"matrix", YAML_FIELD_CUSTOM, YAML_MEMBER(S, matrix), .read = run_read_path,
 		.write = run_write_path, .present = run_path_present, .form = "<path>",
 		.tag = TRAFFIC_SIZES,
-		.doc = "A file with weights of the pairs of hosts, for drawn flows."},
+		.doc = "A file with the weights of host pairs, for drawn flows."},
 	{"host", YAML_FIELD_NAME, YAML_MEMBER(S, packets.host), .present = text_present,
 		.tag = TRAFFIC_PACKETS, .doc = "The host that sends all packets of a capture."},
 	{"by", YAML_FIELD_CUSTOM, YAML_MEMBER(S, packets.by), .read = read_by,
 		.write = run_write_path, .present = run_path_present, .form = ROUND_ROBIN "|<path>",
 		.tag = TRAFFIC_PACKETS,
-		.doc = "A file with the hosts of a capture's addresses, or round robin, the default."},
+		.doc = "A file that maps a capture's addresses to hosts, or round robin, the default."},
 	{"speed", YAML_FIELD_CUSTOM, YAML_MEMBER(S, packets.speed), .read = run_read_factor,
 		.write = run_write_factor, .present = word_present, .form = "<factor>",
 		.tag = TRAFFIC_PACKETS,
-		.doc = "How many times as fast as it was captured a capture is sent. The default is 1 without `load`."},
+		.doc = "Replay speed of a capture, as a multiple of the original speed. The default is 1 without `load`."},
 	{"loop", YAML_FIELD_NUMBER, YAML_MEMBER(S, packets.loops), .min = 1, .max = RUN_LOOPS_MAX,
 		.present = word_present, .tag = TRAFFIC_PACKETS,
 		.doc = "How many times a capture is sent. The default is 1."},
 	{"class", YAML_FIELD_NUMBER, YAML_MEMBER(S, class), .max = 15,
-		.doc = "Service level of the messages, which `switch.sl-to-vc` maps to a VC. It needs `queuing: 1q`."},
+		.doc = "Service level of the messages, which `switch.sl-to-vc` maps to a VC. Requires `queuing: 1q`."},
 	{"load", YAML_FIELD_SHARE, YAML_MEMBER(S, load_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
 		.present = word_present, .tag = TRAFFIC_RATE | TRAFFIC_SIZES | TRAFFIC_PACKETS,
 		.doc = "Mean load as a share of the host's link rate, including the overhead of frames."},
@@ -312,11 +312,11 @@ static int complete_bursts(const struct run_config_traffic *traffic,
 			node, error, "'on' and 'off' belong to 'arrivals: bursty' only");
 	if (bursty && (traffic->on_ps == 0 || traffic->off_ps == 0))
 		return yaml_tree_refuse(node, error,
-			"bursty arrivals: '%s', the mean time of it, is missing, such as 10us",
+			"bursty arrivals: '%s', a mean time such as 10us, is missing",
 			traffic->on_ps == 0 ? "on" : "off");
 	if (bursty && traffic->load_ppm * cycle > 1e6 * (double)traffic->on_ps)
 		return yaml_tree_refuse(node, error,
-			"'load' is the mean and above 100%% in the bursts: expected at most "
+			"'load' is a mean, and would be above 100%% within bursts: expected at most "
 			"%.4g%% with these 'on' and 'off'",
 			100 * (double)traffic->on_ps / cycle);
 	return 0;
@@ -358,7 +358,7 @@ static int complete_rate(
 		traffic->message_bytes = 4096;
 	if ((traffic->other_message_bytes != 0) != (traffic->other_share_ppm != 0))
 		return yaml_tree_refuse(node, error,
-			"'other-message' and 'other-share' belong together, one is missing");
+			"'other-message' and 'other-share' must be used together; one is missing");
 	if (check_lengths(traffic, node, error) < 0)
 		return -EINVAL;
 	if (traffic->arrivals == ARRIVALS_UNSET)
@@ -372,18 +372,17 @@ static int complete_sizes(
 {
 	if (traffic->load_ppm == 0)
 		return yaml_tree_refuse(node, error,
-			"pattern %s with sizes: 'load' is missing, such as 50%%",
+			"pattern %s with sizes: 'load', such as 50%%, is missing",
 			traffic->pattern->name);
 	if (traffic->stop_ps == WEFT_TIME_NEVER)
 		return yaml_tree_refuse(node, error,
-			"pattern %s with sizes: 'stop', the time of the last flow, is missing, "
-			"such as 10ms",
+			"pattern %s with sizes: 'stop', the time of the last flow such as 10ms, is missing",
 			traffic->pattern->name);
 	if (traffic->matrix == NULL)
 		complete_peers(traffic, TRAFFIC_FROM | TRAFFIC_TO);
 	else if (traffic->from.kind != RUN_HOSTS_UNSET || traffic->to.kind != RUN_HOSTS_UNSET)
 		return yaml_tree_refuse(node, error,
-			"'matrix' gives the pairs of hosts, 'from' and 'to' are not allowed with it");
+			"'matrix' defines the pairs of hosts, so 'from' and 'to' are not allowed");
 	return 0;
 }
 
@@ -393,14 +392,14 @@ static int complete_packets(
 	struct run_config_packets *packets = &traffic->packets;
 
 	if (traffic->file == NULL)
-		return yaml_tree_refuse(
-			node, error, "pattern pcap: 'file' is missing, a capture (pcap or pcapng)");
+		return yaml_tree_refuse(node, error,
+			"pattern pcap: 'file', a capture (pcap or pcapng), is missing");
 	if (packets->host[0] != '\0' && yaml_tree_get(node, "by") != NULL)
 		return yaml_tree_refuse(
-			node, error, "'host' sends all packets, 'by' are not allowed with it");
+			node, error, "'host' sends all packets, so 'by' is not allowed");
 	if (yaml_tree_get(node, "speed") != NULL && traffic->load_ppm != 0)
 		return yaml_tree_refuse(
-			node, error, "'speed' and 'load' both give the pace, expected one of them");
+			node, error, "'speed' and 'load' both set the pace; expected one of them");
 	if (yaml_tree_get(node, "speed") != NULL && packets->speed == 0)
 		return yaml_tree_refuse(node, error, "'speed: 0': expected more, such as 0.5");
 	if (traffic->load_ppm == 0 && packets->speed == 0)
@@ -424,7 +423,7 @@ static int complete_traffic(
 		return yaml_tree_refuse(node, error, "'stop' is not after 'start'");
 	if (traffic->to.kind == RUN_HOSTS_UNSET && (pattern->keys & TRAFFIC_SHARE) != 0)
 		return yaml_tree_refuse(
-			node, error, "pattern %s: 'to' is missing, such as [h4]", pattern->name);
+			node, error, "pattern %s: 'to', such as [h4], is missing", pattern->name);
 	if (pattern->packets)
 		return complete_packets(traffic, node, error);
 	if (sizes_present(&traffic->sizes))
@@ -436,17 +435,19 @@ static int complete_traffic(
 			pattern->name);
 	if (traffic->file == NULL && pattern->schedule)
 		return yaml_tree_refuse(node, error,
-			"pattern %s: 'file' is missing, the schedule ('weft goal gen' makes some)",
+			"pattern %s: 'file', the schedule, is missing ('weft goal gen' generates schedules)",
 			pattern->name);
 	if (traffic->stop_ps != WEFT_TIME_NEVER && pattern->schedule)
 		return yaml_tree_refuse(node, error,
-			"pattern %s has no 'stop', it ends with its schedule", pattern->name);
+			"pattern %s has no 'stop', because it ends with its schedule",
+			pattern->name);
 	if (traffic->rail != RAIL_UNSET && (pattern->keys & TRAFFIC_RANKS) != 0)
 		return yaml_tree_refuse(node, error,
-			"pattern %s has no 'rail': a rank sends from its own port", pattern->name);
+			"pattern %s has no 'rail', because a rank sends from its own port",
+			pattern->name);
 	if (traffic->ranks != NULL && traffic->ranks_per_host != 0)
 		return yaml_tree_refuse(node, error,
-			"'ranks' gives the host of each rank, 'ranks-per-host' are not allowed with it");
+			"'ranks' assigns a host to each rank, so 'ranks-per-host' is not allowed");
 	complete_peers(traffic, keys_of(traffic));
 	return (pattern->keys & TRAFFIC_RATE) != 0 ? complete_rate(traffic, node, error) : 0;
 }
@@ -537,8 +538,7 @@ int run_config_check_bursts(const struct run_config *config, struct error *error
 
 		if (bursts > RUN_BURSTS_MAX)
 			return run_config_refuse(config, &traffic->place, error,
-				"bursty arrivals: with this 'load', a message in %.0f bursts; "
-				"expected at most %u: longer 'on' or 'off'",
+				"bursty arrivals: with this 'load' there is one message in %.0f bursts; expected one in at most %u: use a longer 'on' or 'off'",
 				bursts, RUN_BURSTS_MAX);
 	}
 	return 0;

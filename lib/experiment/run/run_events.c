@@ -62,12 +62,12 @@ const struct yaml_field run_event_fields[] = {
 		.doc = "Repeats it at this interval, first at `at` or after one interval."},
 	{"jitter", YAML_FIELD_SHARE, YAML_MEMBER(S, jitter_ppm), .max = QUANTITY_WHOLE_PPM / 2,
 		.present = jitter_present,
-		.doc = "Moves each repetition by up to this share of `every`, to both sides."},
+		.doc = "Moves each repetition by up to this share of `every`, earlier or later."},
 	{"link", YAML_FIELD_TEXT, YAML_MEMBER(S, link),
 		.doc = "A cable, by either end: `s0:2`, `h3`. `random` draws one between two switches each time."},
 	{"switch", YAML_FIELD_NAME, YAML_MEMBER(S, sw), .doc = "All cables of a switch."},
 	{"host", YAML_FIELD_TEXT, YAML_MEMBER(S, host),
-		.doc = "The cables of a host, or the one in a port, such as `h0:1`."},
+		.doc = "The cables of a host, or the one at a port such as `h0:1`."},
 	{"down", YAML_FIELD_CUSTOM, YAML_MEMBER(S, down_ps), .read = read_down, .write = write_down,
 		.present = time_present, .form = "<time>|forever",
 		.doc = "Cuts the cables for this time. Frames on them are lost."},
@@ -83,7 +83,7 @@ const struct yaml_field run_event_fields[] = {
 		.doc = "Share of the credit frames that are lost."},
 	{"drain", YAML_FIELD_RATE, YAML_MEMBER(S, drain_bps), .min = TOPOLOGY_RATE_MIN_BPS,
 		.max = TOPOLOGY_RATE_MAX_BPS, .present = time_present,
-		.doc = "The rate at which the host takes frames from now on."},
+		.doc = "The rate at which the host accepts frames from then on."},
 	{"when", YAML_FIELD_SECTION, YAML_MEMBER(S, when), .fields = when_fields,
 		.present = when_present, .doc = "Occurs once, when a counter exceeds a value."},
 	{NULL},
@@ -120,7 +120,7 @@ static const char *why_no_effect(const struct run_event *event)
 	if (targets != 1)
 		return "expected one of 'link', 'switch' and 'host'";
 	if (event->down_ps == 0 && event->drain_bps == 0 && !changes_link(event))
-		return "nothing happens: expected 'down', 'rate', 'delay', 'corrupt', "
+		return "no effect; expected 'down', 'rate', 'delay', 'corrupt', "
 		       "'credit-loss' or 'drain'";
 	if (event->down_ps != 0 && (event->drain_bps != 0 || changes_link(event)))
 		return "'down' cannot be combined with other changes; use a second event";
@@ -338,12 +338,11 @@ static int add_row(struct run_event_plan *plan, uint32_t row, weft_time end_ps, 
 			continue;
 		if (plan->occurrences == RUN_EVENTS_MAX)
 			return run_config_refuse(plan->run, &event->place, error,
-				"event: more than %u events occur in this run; expected a longer "
-				"'every'",
+				"events: more than %u would occur in this run; expected a longer 'every'",
 				RUN_EVENTS_MAX);
 		result = add_event(plan, row, at, &rng);
 	}
-	return result < 0 ? error_set(error, ENOMEM, "no memory for the events") : 0;
+	return result < 0 ? error_set(error, ENOMEM, "not enough memory for the events") : 0;
 }
 
 static int by_time(const void *left, const void *right)
@@ -365,7 +364,7 @@ int run_event_plan_init(struct run_event_plan *plan, const struct run_config *ru
 	*plan = (struct run_event_plan){.run = run, .topology = topology};
 	plan->triggered = calloc(run->events.count + 1, sizeof(*plan->triggered));
 	if (plan->triggered == NULL)
-		return error_set(error, ENOMEM, "no memory for the events");
+		return error_set(error, ENOMEM, "not enough memory for the events");
 	for (uint32_t row = 0; row < run->events.count && result == 0; row++)
 		result = add_row(plan, row, end_ps, error);
 	if (plan->acts > 0)

@@ -113,8 +113,7 @@ static int refuse_both(const struct yaml_tree_node *first, const struct yaml_tre
 	struct error *error)
 {
 	return yaml_tree_refuse_key(second, error,
-		"routing.%s: routing.%s is also given; expected one of them, because routes are "
-		"either loaded or computed",
+		"routing.%s: routing.%s is also set; expected only one of them, because routes are either loaded or computed",
 		second->key, first->key);
 }
 

@@ -389,7 +389,7 @@ static int draw_flows(struct drawer *drawer, struct error *error)
 			"'load'",
 			RUN_FLOWS_MAX);
 	if (result < 0)
-		return error_set(error, ENOMEM, "%s: no memory for flows", run->origin);
+		return error_set(error, ENOMEM, "%s: not enough memory for flows", run->origin);
 	if (flows->count == 0)
 		return run_config_refuse(run, &drawer->traffic->place, error,
 			"no flow begins before 'stop': expected a later one, or smaller 'sizes'");
@@ -417,7 +417,7 @@ int flow_draw(const struct run_config *run, uint32_t which, const struct topolog
 		drawer.hosts = hosts != NULL ? &hosts->entry[which] : NULL;
 	}
 	if (result == 0 && rails_create(topology, &drawer.rails) < 0)
-		result = error_set(error, ENOMEM, "%s: no memory for flows", run->origin);
+		result = error_set(error, ENOMEM, "%s: not enough memory for flows", run->origin);
 	if (result == 0)
 		result = draw_flows(&drawer, error);
 	rails_destroy(drawer.rails);

@@ -348,7 +348,8 @@ static int place_all(struct placer *placer)
 			if (kept[i] != NULL)
 				memcpy(kept[i], placer->chosen, counts[i] * sizeof(**kept));
 			else if (result == 0)
-				result = error_set(placer->error, ENOMEM, "no memory for jobs");
+				result = error_set(
+					placer->error, ENOMEM, "not enough memory for jobs");
 		}
 	if (result == 0)
 		result = keep(placer, kept, counts);
@@ -399,7 +400,7 @@ int job_placement_make(const struct run_config *run, const struct topology *topo
 	if (placement->host == NULL || placer.chosen == NULL || placer.at == NULL ||
 		placer.owner == NULL || placer.group == NULL || placer.count == NULL ||
 		job_placement_groups(topology, placer.group) < 0) {
-		result = error_set(error, ENOMEM, "no memory for jobs");
+		result = error_set(error, ENOMEM, "not enough memory for jobs");
 	} else {
 		placer.group[topology->switches] = topology->switches;
 		take_away(&placer);

@@ -87,7 +87,7 @@ struct packet_file *packet_file_of(FILE *in, const char *path, struct error *err
 			in, PCAP_TSTAMP_PRECISION_NANO, why);
 	if (file == NULL || file->pcap == NULL) {
 		errno = -(file == NULL
-				  ? error_set(error, ENOMEM, "%s: no memory", path)
+				  ? error_set(error, ENOMEM, "%s: out of memory", path)
 				  : error_set(error, EINVAL, "%s: not a capture: %s", path, why));
 		fclose(in);
 		free(file);
@@ -218,11 +218,10 @@ int packet_file_next(struct packet_file *file, struct packet *packet, struct err
 		.captured = header->caplen,
 	};
 	if (packet->bytes > BYTES_MAX)
-		return refuse(file, error, "longer than 1 MiB, the file is damaged");
+		return refuse(file, error, "longer than 1 MiB; the file is damaged");
 	if (is_frame(file, packet))
 		return refuse(file, error,
-			"a frame between Weft's devices, expected packets of hosts, as "
-			"'weft capture decap' writes them");
+			"a frame between Weft's devices; expected packets of hosts, as written by 'weft capture decap'");
 	if (take_time(file, &header->ts, &packet->at_ps, error) < 0)
 		return -EINVAL;
 	if (file->ethernet)

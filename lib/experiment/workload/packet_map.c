@@ -99,11 +99,11 @@ static int take_pair(void *ctx, char *text, char *name)
 	if (find(reading->map->slot, reading->map->slots, &address)->address.kind !=
 		PACKET_ADDRESS_NONE)
 		return error_at(reading->file.error, reading->file.path, reading->file.line, 0,
-			"address %s is in a line above", text);
+			"address %s is already in an earlier line", text);
 	return add(reading->map, &address, (uint16_t)host)
 		       ? 0
-		       : error_set(
-				 reading->file.error, ENOMEM, "%s: no memory", reading->file.path);
+		       : error_set(reading->file.error, ENOMEM, "%s: out of memory",
+				 reading->file.path);
 }
 
 static int load(struct packet_map *map, const char *path, struct error *error)
@@ -121,7 +121,7 @@ struct packet_map *packet_map_create(
 	const char *path, const struct topology *topology, const bool *usable, struct error *error)
 {
 	struct packet_map *map = calloc(1, sizeof(*map));
-	int result = map != NULL && grow(map) ? 0 : error_set(error, ENOMEM, "no memory");
+	int result = map != NULL && grow(map) ? 0 : error_set(error, ENOMEM, "out of memory");
 
 	if (result == 0) {
 		map->topology = topology;

@@ -70,7 +70,7 @@ static int find_host(
 			reader->file.path, reader->file.line, reader->topology->name, name);
 	if (line_of[found] != 0)
 		return error_set(reader->file.error, EINVAL,
-			"%s:%u: host %s is %s in line %u already", reader->file.path,
+			"%s:%u: host %s is already %s in line %u", reader->file.path,
 			reader->file.line, name,
 			line_of == reader->source_line ? "a source" : "a destination",
 			line_of[found]);
@@ -111,11 +111,11 @@ int permutation_load(const char *path, const struct topology *topology, uint16_t
 
 	if (reader.from == NULL || reader.to == NULL || reader.source_line == NULL ||
 		reader.destination_line == NULL)
-		result = error_set(error, ENOMEM, "%s: no memory", path);
+		result = error_set(error, ENOMEM, "%s: out of memory", path);
 	else
 		result = pair_file_read(&reader.file);
 	if (result == 0 && reader.count == 0)
-		result = error_set(error, EINVAL, "%s: no pair of hosts is in it", path);
+		result = error_set(error, EINVAL, "%s: contains no pairs of hosts", path);
 	*from = reader.from;
 	*to = reader.to;
 	*count = reader.count;
@@ -135,7 +135,7 @@ int permutation_draw(uint64_t seed, uint64_t stream, const char *origin,
 	*to = calloc((size_t)hosts + 1, sizeof(**to));
 	*count = 0;
 	if (*from == NULL || *to == NULL)
-		return error_set(error, ENOMEM, "%s: no memory", origin);
+		return error_set(error, ENOMEM, "%s: out of memory", origin);
 	if (hosts < 2)
 		return error_set(error, EINVAL,
 			"%s: a permutation of %u hosts, expected two or more", origin, hosts);

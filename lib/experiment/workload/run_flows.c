@@ -140,8 +140,8 @@ static int take_ports(const struct flow_reader *reader, const char *from, const 
 	else if (rails_flow(rails, list->rail, (*turn)++, &rng, &flow->from, &flow->to))
 		return 0;
 	if (at == RAILS_NONE)
-		return FLOW_REFUSE(reader, "this 'rail' leads to no port of %s from %s", to,
-			reader->topology->host_at[flow->from].name);
+		return FLOW_REFUSE(reader, "with this 'rail' no port of %s can be reached from %s",
+			to, reader->topology->host_at[flow->from].name);
 	flow->to = (uint16_t)at;
 	return 0;
 }
@@ -189,8 +189,8 @@ int flow_lines_parse(struct flow_reader *reader, char *text, size_t length)
 	int result = 0;
 
 	if (memchr(text, '\0', length) != NULL)
-		return error_set(reader->error, EINVAL, "%s: has a byte 0, expected lines of text",
-			reader->path);
+		return error_set(reader->error, EINVAL,
+			"%s: contains a zero byte; expected lines of text", reader->path);
 	for (char *line = text, *next; result == 0 && line < end; line = next) {
 		next = line + strcspn(line, "\n");
 		if (next < end)
@@ -198,8 +198,9 @@ int flow_lines_parse(struct flow_reader *reader, char *text, size_t length)
 		reader->line++;
 		result = take_line(reader, line);
 	}
-	return result == -ENOMEM ? error_set(reader->error, ENOMEM, "%s: no memory", reader->path)
-				 : result;
+	return result == -ENOMEM
+		       ? error_set(reader->error, ENOMEM, "%s: out of memory", reader->path)
+		       : result;
 }
 
 int flow_lines_load(struct flow_reader *reader)
@@ -334,7 +335,7 @@ int run_flows_schedule(
 	free(text);
 	if (*goal != NULL)
 		return 0;
-	return written ? -errno : error_set(error, ENOMEM, "%s: no memory", path);
+	return written ? -errno : error_set(error, ENOMEM, "%s: out of memory", path);
 }
 
 static int finish(int result, struct run_flows *flows, const char *path, struct goal **goal,
@@ -352,7 +353,7 @@ static int open_list(
 	if (rails_create(topology, &list->rails) == 0 && list->rails != NULL)
 		list->turns = calloc(list->rails->hosts, sizeof(*list->turns));
 	if (topology_has_rails(topology) && list->turns == NULL)
-		return error_set(error, ENOMEM, "%s: no memory", path);
+		return error_set(error, ENOMEM, "%s: out of memory", path);
 	return 0;
 }
 

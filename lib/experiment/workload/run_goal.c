@@ -32,8 +32,9 @@ static int take_rank(const struct reader *reader, const char *text, uint32_t *ra
 			reader->file.line, text, reader->goal->goal->ranks - 1);
 	*rank = (uint32_t)number;
 	if (reader->rank_line[*rank] != 0)
-		return error_set(reader->file.error, EINVAL, "%s:%u: rank %u has a host in line %u",
-			reader->file.path, reader->file.line, *rank, reader->rank_line[*rank]);
+		return error_set(reader->file.error, EINVAL,
+			"%s:%u: rank %u already has a host from line %u", reader->file.path,
+			reader->file.line, *rank, reader->rank_line[*rank]);
 	reader->rank_line[*rank] = reader->file.line;
 	return 0;
 }
@@ -93,7 +94,7 @@ static int read_ranks(struct run_goal *goal, const struct topology *topology, co
 	int result;
 
 	if (reader.rank_line == NULL)
-		result = error_set(error, ENOMEM, "%s: no memory", path);
+		result = error_set(error, ENOMEM, "%s: out of memory", path);
 	else
 		result = read_file(&reader);
 	free(reader.rank_line);
@@ -184,8 +185,7 @@ static int check_planes(
 			to = goal->host_of[op->peer];
 			if (from != to && topology_apart(topology, from, to))
 				result = error_set(error, EINVAL,
-					"rank %u at %s sends to rank %u at %s, and no cables lead "
-					"there; expected a file of ranks with ports in one plane",
+					"rank %u at %s sends to rank %u at %s, but no cables lead there; expected a file of ranks with ports in one plane",
 					rank, topology->host_at[from].name, op->peer,
 					topology->host_at[to].name);
 		}
@@ -208,7 +208,7 @@ static int place_ranks(struct run_goal *goal, const struct run_config *run,
 	if (goal->host_of == NULL || goal->rank_of == NULL || goal->entry_of == NULL ||
 		goal->sender == NULL || turn == NULL) {
 		free(turn);
-		return error_set(error, ENOMEM, "no memory for a schedule");
+		return error_set(error, ENOMEM, "not enough memory for a schedule");
 	}
 	for (uint32_t host = 0; host < topology->hosts; host++)
 		goal->rank_of[host] = RUN_GOAL_NO_RANK;
@@ -281,7 +281,7 @@ static int load_parts(struct run_goal *goal, const struct run_config *run,
 	int result = 0;
 
 	if (from == NULL || loaded == NULL)
-		result = error_set(error, ENOMEM, "no memory for a schedule");
+		result = error_set(error, ENOMEM, "not enough memory for a schedule");
 	for (uint32_t i = 0; i < goal->parts && result == 0; i++) {
 		result = load_part(goal, run, i, topology, error);
 		loaded[i] = goal->goal;
@@ -328,7 +328,7 @@ int run_goal_open(const struct run_config *run, const struct topology *topology,
 		opened->part = calloc(run->traffic.count, sizeof(*opened->part));
 	if (opened == NULL || opened->part == NULL) {
 		run_goal_close(opened);
-		return error_set(error, ENOMEM, "no memory for a schedule");
+		return error_set(error, ENOMEM, "not enough memory for a schedule");
 	}
 	list_parts(opened, run);
 	if (opened->parts == 0) {
@@ -379,7 +379,7 @@ struct goal_replay *run_goal_replay(const struct run_goal *goal, struct error *e
 	struct goal_replay *replay = goal_replay_create(&config);
 
 	if (replay == NULL)
-		error_set(error, ENOMEM, "no memory for a schedule");
+		error_set(error, ENOMEM, "not enough memory for a schedule");
 	return replay;
 }
 
@@ -396,8 +396,7 @@ int run_goal_check_beside(const struct run_goal *goal, const struct run_config *
 
 			if (rank != RUN_GOAL_NO_RANK)
 				return run_config_refuse(run, &run->traffic.at[i].place, error,
-					"host %s sends, and has rank %u of the schedule; name "
-					"hosts without a rank",
+					"host %s sends but also has rank %u of the schedule; use hosts without a rank",
 					hosts->topology->host_at[entry->from[j]].name, rank);
 		}
 	}
@@ -425,7 +424,6 @@ int run_goal_diagnose(
 
 	if (result < 0 && goal->flows.count > 0)
 		return error_set(error, EINVAL,
-			"flows have not completed by the end of the run: a longer measure.duration "
-			"gives them time");
+			"flows did not complete by the end of the run; use a longer measure.duration");
 	return result;
 }

@@ -42,7 +42,7 @@ static int refuse(
 
 static int refuse_memory(const struct resolver *resolver)
 {
-	return error_set(resolver->error, ENOMEM, "%s: no memory", resolver->config->origin);
+	return error_set(resolver->error, ENOMEM, "%s: out of memory", resolver->config->origin);
 }
 
 static int find_host(const struct resolver *resolver, const char *name,
@@ -53,7 +53,7 @@ static int find_host(const struct resolver *resolver, const char *name,
 
 	if (found < 0) {
 		snprintf(what, sizeof(what),
-			"topology %s has no host '%s', its %u hosts are %s to %s",
+			"topology %s has no host '%s'; its %u hosts are %s to %s",
 			resolver->topology->name, name, resolver->topology->hosts,
 			resolver->topology->hosts > 0 ? resolver->topology->host_at[0].name : "-",
 			resolver->topology->hosts > 0
@@ -119,7 +119,7 @@ static int resolve_list(const struct resolver *resolver, enum side side,
 		result = find_host(resolver, hosts->name[i], &hosts->place, &list->host[count]);
 		if (result == 0 && port && side == TO)
 			return refuse(resolver, &hosts->place,
-				"'to' has a port: expected hosts, whose ports 'rail' selects");
+				"'to' names a port: expected hosts, because 'rail' selects their ports");
 		if (result == 0 && !port && side == FROM) {
 			uint32_t ports = add_ports(resolver, list->host[count], 0);
 
@@ -235,7 +235,7 @@ static int resolve_share(const struct resolver *resolver, enum side side, uint32
 	left = count_drawable(resolver, gathered);
 	if (wanted == 0 || wanted > left) {
 		snprintf(what, sizeof(what),
-			"the percentage makes %u of %u hosts, and %u are left to choose from",
+			"the percentage amounts to %u of %u hosts, but only %u are left to choose from",
 			(unsigned)wanted, resolver->topology->nodes, left);
 		return refuse(resolver, &hosts->place, what);
 	}
@@ -348,7 +348,7 @@ static int drop_lonely(const struct resolver *resolver, uint32_t number)
 		if (resolver->topology->host_at[entry->from[i]].owner != entry->to[0])
 			entry->from[kept++] = entry->from[i];
 	if (kept != entry->from_count && from->kind == RUN_HOSTS_LIST)
-		return refuse(resolver, &from->place, "a listed source would send to itself only");
+		return refuse(resolver, &from->place, "a listed source would send only to itself");
 	entry->from_count = kept;
 	return kept == 0 ? refuse(resolver, &from->place, "no host is left to send") : 0;
 }

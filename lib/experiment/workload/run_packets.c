@@ -35,8 +35,8 @@ static uint64_t wire_bytes(const struct run_config *run, uint32_t bytes)
 
 static int refuse_memory(const struct loader *loader)
 {
-	return error_set(
-		loader->error, ENOMEM, "%s: no memory for its packets", loader->traffic->file);
+	return error_set(loader->error, ENOMEM, "%s: not enough memory for its packets",
+		loader->traffic->file);
 }
 
 /* A host that is a possible destination of the packet but has no path to it, or -1. */
@@ -71,7 +71,7 @@ static int take_packet(struct loader *loader, const struct packet *packet)
 	apart = find_apart(loader, from, to, drawn);
 	if (apart >= 0)
 		return run_config_refuse(loader->run, &loader->traffic->place, loader->error,
-			"pattern pcap: a packet from %s to %s, and no cables lead there; expected "
+			"pattern pcap: a packet from %s to %s, but no cables lead there; expected "
 			"ports in one plane",
 			loader->topology->host_at[from].name,
 			loader->topology->host_at[apart].name);

@@ -403,7 +403,7 @@ static int check_entry(const struct run_config *run, const struct run_hosts *tra
 	config.frame_bytes = run->nic.mtu_bytes;
 	source = result == 0 ? traffic_create(&config, &why) : NULL;
 	if (result < 0)
-		error_set(error, ENOMEM, "%s: no memory for traffic", run->origin);
+		error_set(error, ENOMEM, "%s: not enough memory for traffic", run->origin);
 	else if (source == NULL)
 		result = run_config_refuse(
 			run, &run->traffic.at[which].place, error, "%s", why.text);
@@ -432,8 +432,7 @@ static int refuse_entry(const struct run_config *run, const struct run_hosts *tr
 	char what[256];
 
 	snprintf(what, sizeof(what),
-		"%s sends by %u entries of traffic, each of %u sources: a host has room for %u "
-		"sources, expected %u such entries",
+		"%s sends with %u entries of traffic, each with %u sources: a host can have %u sources; expected %u such entries",
 		topology->host_at[at].name, entries, lanes, room, room / lanes);
 	return run_config_refuse(run, &run->traffic.at[which].place, error, "%s", what);
 }
@@ -445,7 +444,7 @@ int run_source_check_room(const struct run_config *run, const struct run_hosts *
 	int result = 0;
 
 	if (entries == NULL)
-		return error_set(error, ENOMEM, "%s: no memory for traffic", run->origin);
+		return error_set(error, ENOMEM, "%s: not enough memory for traffic", run->origin);
 	for (uint32_t i = 0; i < traffic->entries && result == 0; i++) {
 		const struct run_hosts_entry *entry = &traffic->entry[i];
 

@@ -370,6 +370,8 @@ const char *datagram_control_check(const struct datagram *nic)
 		lanes += lane->first != 0 && !lane->released;
 	}
 	if (held != control->held)
-		return "messages that pause are counted wrongly";
-	return lanes != control->dues ? "a message pauses, and its end is not awaited" : NULL;
+		return "the number of paused messages is wrong";
+	return lanes != control->dues
+		       ? "a message is paused, but nothing waits for the end of the pause"
+		       : NULL;
 }

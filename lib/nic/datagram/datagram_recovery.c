@@ -183,12 +183,12 @@ const char *datagram_recovery_check(const struct datagram_recovery *recovery)
 	for (const struct weft_packet *packet = recovery->again; packet != NULL;
 		packet = packet->next) {
 		if (packet->next != NULL && packet->next->arrived_ps < packet->arrived_ps)
-			return "frames to be sent again are not in the order of their reports";
+			return "frames to be resent are not in the order of their reports";
 		again++;
 	}
 	if (again + recovery->waits != recovery->again_count ||
 		recovery->reported + recovery->unsent !=
 			recovery->retransmitted + recovery->abandoned + recovery->again_count)
-		return "frames reported are not sent again + given up + those to be";
+		return "reported frames differ from resent + given up + pending";
 	return NULL;
 }

@@ -139,9 +139,9 @@ const char *datagram_reorder_check(const struct datagram *nic)
 			uint32_t expected = datagram_expected(nic, packet->source);
 
 			if ((int32_t)(packet->sequence - expected) <= 0)
-				return "a frame waits that is due, or has been";
+				return "a frame is waiting although it is due or has been delivered";
 		}
 	if (held != nic->held || held > order->max)
-		return "frames that came too early are counted wrongly";
+		return "the number of early frames is wrong";
 	return NULL;
 }

@@ -167,7 +167,8 @@ static unsigned min(struct route_choice *choice, const struct route_choice_messa
 }
 
 const struct route_choice_ops route_choice_contention = {.name = "contention",
-	.summary = "the one with the smallest coefficient, of equals the first. Uses `forget`",
+	.summary =
+		"the one with the smallest coefficient; the first if several are equal. Uses `forget`",
 	.learns = true,
 	.choose = min,
 	.learn = route_choice_note};
@@ -206,7 +207,8 @@ static unsigned by_length(struct route_choice *choice, const struct route_choice
 }
 
 const struct route_choice_ops route_choice_message_length = {.name = "message-length",
-	.summary = "messages of at most `short` bytes the first set, longer ones the last",
+	.summary =
+		"the first set for messages of at most `short` bytes, the last set for longer ones",
 	.sets = 2,
 	.choose = by_length};
 
@@ -221,7 +223,8 @@ static unsigned by_share(struct route_choice *choice, const struct route_choice_
 }
 
 const struct route_choice_ops route_choice_fraction = {.name = "fraction",
-	.summary = "`first-set` of the messages, drawn, the first set, the others the last",
+	.summary =
+		"the first set for a random share `first-set` of the messages, the last set for the others",
 	.sets = 2,
 	.choose = by_share};
 
@@ -246,7 +249,7 @@ static unsigned unless_contended(
 
 const struct route_choice_ops route_choice_detect = {.name = "detect",
 	.summary =
-		"the best route of the first set, and above 1 + `k` the best of the others. Uses `forget`",
+		"the best route of the first set or, if its coefficient is above 1 + `k`, the best of the others. Uses `forget`",
 	.sets = 2,
 	.learns = true,
 	.choose = unless_contended,
@@ -263,7 +266,7 @@ static unsigned short_unless_contended(
 }
 
 const struct route_choice_ops route_choice_detect_short = {.name = "detect-short",
-	.summary = "messages longer than `short` the last set, others as `detect`",
+	.summary = "the last set for messages longer than `short`; otherwise as `detect`",
 	.sets = 2,
 	.learns = true,
 	.choose = short_unless_contended,
@@ -323,7 +326,7 @@ static void learn_from_used_set(struct route_choice *choice, uint16_t destinatio
 
 const struct route_choice_ops route_choice_three_sets = {.name = "three-sets",
 	.summary =
-		"the first set whose best coefficient is at most 1 + `k` (for the second set 1 + `k2`), else the third. Uses `forget`",
+		"the first set whose best coefficient is at most 1 + `k` (for the second set 1 + `k2`), otherwise the third. Uses `forget`",
 	.sets = 3,
 	.learns = true,
 	.choose = first_uncontended_set,

@@ -187,7 +187,7 @@ static int depth_first_tables(const struct route_graph *graph, const struct rout
 
 const struct route_algorithm route_depth_first = {
 	.name = "dfs",
-	.summary = "up*/down* on a depth-first tree that forbids fewer turns",
+	.summary = "up*/down* on a depth-first tree, which forbids fewer turns",
 	.deadlock_free = true,
 	.label = depth_first_label,
 	.routes = depth_first_routes,

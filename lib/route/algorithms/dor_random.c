@@ -219,7 +219,7 @@ static int o1turn_routes(const struct route_graph *graph, const struct route_opt
 const struct route_algorithm route_valiant = {
 	.name = "valiant",
 	.summary =
-		"grids: dor to a random switch and on from there, one of 10 routes for each message",
+		"grids: dor to a random switch and from there to the destination; each message draws one of 10 routes",
 	.deadlock_free = true,
 	.vc_classes = true,
 	.alternatives = ROUTE_ALTERNATIVES_MAX,

@@ -155,8 +155,7 @@ static int make_grid(struct pairs *pairs, struct route_set *set, struct error *e
 
 	if (result == -EINVAL)
 		return error_set(error, EINVAL,
-			"%s; msp has paths for these and for fat trees with stages, 'disjoint' "
-			"for other networks",
+			"%s; msp supports these and fat trees with stages; use 'disjoint' for other networks",
 			why.text);
 	if (result < 0 || use_rule(pairs, set) < 0)
 		return route_graph_no_memory(maker->graph, error);

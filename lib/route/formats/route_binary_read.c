@@ -52,7 +52,8 @@ static int refuse(struct reader *reader, uint64_t place, const char *format, ...
 
 static int no_memory(const struct reader *reader)
 {
-	return error_set(reader->error, ENOMEM, "%s: no memory for its routes", reader->origin);
+	return error_set(
+		reader->error, ENOMEM, "%s: not enough memory for its routes", reader->origin);
 }
 
 static int read_bytes(struct reader *reader, void *to, size_t bytes)
@@ -64,7 +65,8 @@ static int read_bytes(struct reader *reader, void *to, size_t bytes)
 		return 0;
 	if (ferror(reader->in))
 		return error_set(reader->error, EIO, "%s: %s", reader->origin, strerror(errno));
-	return refuse(reader, reader->place, "the file ends, expected %zu more bytes", bytes - got);
+	return refuse(reader, reader->place, "the file is truncated; expected %zu more bytes",
+		bytes - got);
 }
 
 static int read_number(struct reader *reader, uint32_t *number)
@@ -109,7 +111,7 @@ static int read_section(struct reader *reader, const char *what, size_t min, siz
 		result = read_number(reader, &sum);
 	if (result < 0 || sum == crc32c(reader->room, length))
 		return result;
-	return refuse(reader, reader->start, "%s with a wrong checksum, the file is damaged", what);
+	return refuse(reader, reader->start, "%s with a wrong checksum; the file is damaged", what);
 }
 
 static uint32_t get32(const uint8_t *at)
@@ -167,10 +169,10 @@ static int take_label(struct reader *reader, unsigned i, char label[ROUTE_LABEL_
 	const char *text = (const char *)reader->room + at;
 
 	if (memchr(text, '\0', ROUTE_LABEL_MAX) == NULL)
-		return refuse(reader, reader->start + at, "a name without an end");
+		return refuse(reader, reader->start + at, "an unterminated name");
 	for (const char *letter = text; *letter != '\0'; letter++)
 		if ((unsigned char)*letter <= ' ')
-			return refuse(reader, reader->start + at, "a name with blanks");
+			return refuse(reader, reader->start + at, "a name with spaces");
 	strcpy(label, text);
 	return 0;
 }
@@ -307,7 +309,7 @@ static const char *step(
 		if ((element & ROUTE_ADAPTIVE) != 0)
 			return "lets a switch replace a hop";
 		if (!is_linked(reader, at->device, port))
-			return "leaves by a port without a link";
+			return "leaves through a port without a link";
 		*at = reader->peer[(size_t)at->device * TOPOLOGY_PORTS_MAX + port];
 		return NULL;
 	}
@@ -334,7 +336,7 @@ static int check_routes(struct reader *reader, uint32_t source, uint32_t destina
 			topology_peer(reader->topology, host, &start) ? NULL : "has no first link";
 
 		if (wrong == NULL && !frame_steps_ok(route, length))
-			wrong = "has too many steps, one that is not between two ports, or a layer elsewhere than first";
+			wrong = "has too many steps, a step that is not between two ports, or a layer that is not the first element";
 		at = start;
 		for (unsigned k = 0; k + 1 < length && wrong == NULL; k++)
 			wrong = step(reader, route, &k, &at);
@@ -368,7 +370,7 @@ static int take_routes(struct reader *reader)
 			return no_memory(reader);
 		if (result < 0)
 			return refuse(reader, reader->start + where,
-				"bad routes to %s, expected at most %u for each other host, of 1 "
+				"invalid routes to %s; expected at most %u for each other host, of 1 "
 				"to %u elements",
 				reader->topology->host_at[to].name, ROUTE_ALTERNATIVES_MAX,
 				ROUTE_ELEMENTS_MAX);
@@ -393,7 +395,7 @@ static int check_row(struct reader *reader, uint32_t at)
 		if (good)
 			continue;
 		return refuse(reader, reader->start + host,
-			"%s sends what goes to %s to a port without a link",
+			"%s forwards frames for %s to a port without a link",
 			reader->topology->switch_at[at].name, reader->topology->host_at[host].name);
 	}
 	return 0;
@@ -439,7 +441,7 @@ int route_binary_read(const struct topology *topology, FILE *in, const char *ori
 	if (result == 0)
 		result = file->set != NULL ? take_routes(&reader) : take_tables(&reader);
 	if (result == 0 && fgetc(in) != EOF)
-		result = refuse(&reader, reader.place, "more bytes, expected the end of the file");
+		result = refuse(&reader, reader.place, "extra bytes after the end");
 	free(reader.room);
 	arrays_free(&reader.arrays);
 	if (result < 0)

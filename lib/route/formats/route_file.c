@@ -119,7 +119,7 @@ static int write_pair(const struct topology *topology, const struct route_set *s
 		i++) {
 		if (route_text(topology, source, route, length, text, sizeof(text)) < 0)
 			return error_set(error, EINVAL,
-				"%s: route %u from %s to %s leaves by a port without a link",
+				"%s: route %u from %s to %s leaves through a port without a link",
 				topology->name, i, topology->host_at[source].name,
 				topology->host_at[destination].name);
 		fprintf(out, "%s %s %s\n", topology->host_at[source].name,

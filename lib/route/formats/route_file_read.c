@@ -45,8 +45,8 @@ static int find_host(struct reader *reader, const char *token, uint32_t *host)
 	int32_t found = topology_find_host(reader->topology, token);
 
 	if (found < 0)
-		return REFUSE(reader, token, "no host '%.64s' in topology %s, expected a host",
-			token, reader->topology->name);
+		return REFUSE(reader, token, "no host '%.64s' in topology %s", token,
+			reader->topology->name);
 	*host = (uint32_t)found;
 	return 0;
 }
@@ -170,7 +170,7 @@ static int take_header(struct reader *reader)
 	if (strncmp(reader->line, ROUTE_FILE_MAGIC, magic) != 0 ||
 		!isspace((unsigned char)reader->line[magic]))
 		return REFUSE(reader, reader->line,
-			"no route file of ours, expected '" ROUTE_FILE_MAGIC " topology=…'");
+			"not a Weft route file; expected '" ROUTE_FILE_MAGIC " topology=…'");
 	for (token = strtok_r(reader->line + magic, BLANK, &rest); token != NULL && result == 0;
 		token = strtok_r(NULL, BLANK, &rest))
 		result = take_field(reader, token);
@@ -178,7 +178,7 @@ static int take_header(struct reader *reader)
 		result = use_layout(reader);
 	if (result == 0 && route_set_origin(reader->set)->topology[0] == '\0')
 		return REFUSE(reader, reader->line,
-			"no topology in the header, expected topology=%s",
+			"no topology in the header; expected topology=%s",
 			reader->topology != NULL ? reader->topology->name : "NAME");
 	return result;
 }
@@ -193,7 +193,7 @@ struct partial {
 static int push(struct reader *reader, const char *token, struct partial *route, uint8_t element)
 {
 	if (route->length == ROUTE_ELEMENTS_MAX)
-		return REFUSE(reader, token, "too many route elements, expected at most %u",
+		return REFUSE(reader, token, "too many route elements; expected at most %u",
 			ROUTE_ELEMENTS_MAX);
 	route->element[route->length++] = element;
 	return 0;
@@ -220,7 +220,7 @@ static int take_switch(struct reader *reader, const char *token, struct partial 
 	route->at.port = (uint8_t)port;
 	if (!topology_peer(reader->topology, route->at, &route->at))
 		return REFUSE(
-			reader, token, "'%.80s' has no link, expected a port with one", token);
+			reader, token, "'%.80s' has no link; expected a port with one", token);
 	for (unsigned i = 0, elements = route_put_port(element, (unsigned)port);
 		i < elements && result == 0; i++)
 		result = push(reader, token, route, element[i]);
@@ -253,8 +253,7 @@ static int take_hop(struct reader *reader, const char *token, struct partial *ro
 		result = take_switch(reader, token + step, route);
 	if (result == 0 && step && !frame_steps_ok(route->element, route->length))
 		return REFUSE(reader, token,
-			"'%.80s' begins a step, expected at most %u steps, none at the first hop "
-			"or behind a host",
+			"'%.80s' begins a step; expected at most %u steps, none at the first hop or after a host",
 			token, ROUTE_STEPS_MAX);
 	return result;
 }
@@ -314,14 +313,14 @@ static int take_route(struct reader *reader, char *first, char **rest)
 	int result = find_host(reader, first, &source);
 
 	if (result == 0 && second == NULL)
-		result = REFUSE(reader, first, "a source only, expected SOURCE DESTINATION HOP...");
+		result = REFUSE(reader, first, "only a source; expected SOURCE DESTINATION HOP...");
 	if (result == 0)
 		result = find_host(reader, second, &destination);
 	if (result != 0)
 		return result;
 	if (source == destination)
 		return REFUSE(
-			reader, second, "a route from %s to itself, expected another host", first);
+			reader, second, "a route from %s to itself; expected another host", first);
 	if (!topology_peer(reader->topology, host_end(source), &route.at))
 		return REFUSE(reader, first, "host %s has no link", first);
 	result = take_hops(reader, rest, &route);
@@ -340,7 +339,7 @@ static int take_vc(struct reader *reader, char *line)
 	unsigned long number;
 
 	if (reader->rule == NULL)
-		return REFUSE(reader, line, "a VC class, expected vcs= in the header first");
+		return REFUSE(reader, line, "a VC class; expected vcs= in the header first");
 	if (name == NULL || topology_find_port(reader->topology, name, &port) != 0 ||
 		port.kind != DEVICE_SWITCH)
 		return REFUSE(reader, name == NULL ? line : name,
@@ -408,8 +407,8 @@ static int read_lines(struct reader *reader, FILE *in)
 	while (result == 0 && (length = read_line(reader, in)) > 0)
 		result = take_line(reader, length);
 	if (result == -ENOMEM)
-		return error_set(
-			reader->error, ENOMEM, "%s: no memory for its routes", reader->origin);
+		return error_set(reader->error, ENOMEM, "%s: not enough memory for its routes",
+			reader->origin);
 	if (result == 0 && ferror(in))
 		return error_set(reader->error, EIO, "%s: %s", reader->origin, strerror(errno));
 	if (result == 0 && reader->number == 0)
@@ -417,8 +416,7 @@ static int read_lines(struct reader *reader, FILE *in)
 	if (result == 0 && reader->announced != UINT64_MAX && reader->announced != reader->routes)
 		return error_at(reader->error, reader->origin, reader->number, 0,
 			"the end after %" PRIu64 " routes, expected the %" PRIu64
-			" that the header announces: the file is cut off (or was edited: then "
-			"routes= can be taken out of the header)",
+			" that the header announces: the file is truncated (or was edited: then remove routes= from the header)",
 			reader->routes, reader->announced);
 	return result;
 }
@@ -434,7 +432,7 @@ static int read_text(const struct topology *topology, FILE *in, const char *orig
 	int result;
 
 	if (reader.set == NULL)
-		return error_set(error, ENOMEM, "%s: no memory for its routes", origin);
+		return error_set(error, ENOMEM, "%s: not enough memory for its routes", origin);
 	result = read_lines(&reader, in);
 	if (result == 0)
 		file->set = reader.set;
@@ -451,7 +449,7 @@ static int read_text_header(
 	int result;
 
 	if (reader.set == NULL)
-		return error_set(error, ENOMEM, "%s: no memory for its routes", origin);
+		return error_set(error, ENOMEM, "%s: not enough memory for its routes", origin);
 	length = read_line(&reader, in);
 	result = length == 0 ? refuse_empty(&reader) : take_line(&reader, length);
 	header->origin = *route_set_origin_const(reader.set);
@@ -469,7 +467,7 @@ static int read_magic(FILE *in, const char *origin, struct error *error)
 		strcmp(magic, ROUTE_BINARY_MAGIC) == 0)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: byte 0: no route file of ours, expected '" ROUTE_FILE_MAGIC
+		"%s: byte 0: not a Weft route file; expected '" ROUTE_FILE_MAGIC
 		"' or the binary WEFTRT1",
 		origin);
 }
@@ -530,7 +528,7 @@ int route_file_load(const struct topology *topology, const char *path, struct ro
 			       ? error_set(error, EINVAL, "%s", why.text)
 			       : error_set(error, errno, "%s, expected a route file", why.text);
 	result = is_folder(in)
-			 ? error_set(error, EINVAL, "%s: a folder, expected a route file", path)
+			 ? error_set(error, EINVAL, "%s: is a folder; expected a route file", path)
 			 : route_file_read(topology, in, path, file, error);
 	fclose(in);
 	return result;
@@ -543,7 +541,8 @@ int route_file_load_header(const char *path, struct route_file_header *header, s
 	int result;
 
 	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-		return error_set(error, EINVAL, "%s: no regular file, expected a route file", path);
+		return error_set(
+			error, EINVAL, "%s: not a regular file; expected a route file", path);
 	in = fopen(path, "r");
 	if (in == NULL)
 		return error_set(

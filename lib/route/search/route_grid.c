@@ -11,7 +11,7 @@
 #define EXPECTED_PORTS                                                                                \
 	"a mesh, torus or ring (port 2d of dimension d leads to port 2d + 1) or a hypercube (port d " \
 	"to port d)"
-#define EXPECTED_PLACE "the switch that the other ports put there"
+#define EXPECTED_PLACE "the switch that the other ports imply"
 
 struct survey {
 	struct route_grid *grid;
@@ -233,7 +233,7 @@ static int refuse_piece(const struct survey *survey, uint32_t at)
 	const struct topology *topology = survey->graph->topology;
 
 	return error_set(survey->error, EINVAL,
-		"%s: the ports around %s do not number a grid, expected a mesh, torus, ring or "
+		"%s: the port numbers around %s do not match a grid; expected a mesh, torus, ring or "
 		"hypercube",
 		topology->name, topology->switch_at[at].name);
 }

@@ -188,7 +188,8 @@ int route_root_choose(const struct topology *topology, const struct route_algori
 	int result;
 
 	if (topology->switches == 0)
-		return error_set(error, EINVAL, "%s: no switch to be the root", topology->name);
+		return error_set(
+			error, EINVAL, "%s: there is no switch for the root", topology->name);
 	if (choice == ROUTE_ROOT_RANDOM) {
 		rng_init(&rng, seed, 0, ROOT_STREAM);
 		*root = (uint32_t)rng_below(&rng, topology->switches);
@@ -202,7 +203,7 @@ int route_root_choose(const struct topology *topology, const struct route_algori
 	if (result == 0)
 		result = choose_cheapest(&chooser, choice, root, error);
 	else
-		error_set(error, ENOMEM, "%s: no memory to choose a root", topology->name);
+		error_set(error, ENOMEM, "%s: not enough memory to choose a root", topology->name);
 	legal_search_destroy(chooser.search);
 	arrays_free(&chooser.arrays);
 	route_graph_destroy(graph);

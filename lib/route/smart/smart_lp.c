@@ -141,7 +141,7 @@ static int solve(const struct program *program, double *flow, struct smart_price
 	int result = 0;
 
 	if (model == NULL || how == NULL) {
-		result = error_set(error, ENOMEM, "no memory for the linear program");
+		result = error_set(error, ENOMEM, "not enough memory for the linear program");
 		goto out;
 	}
 	Clp_setLogLevel(model, 0);
@@ -180,7 +180,7 @@ int smart_lp_balance(const struct smart_paths *paths, const struct route_graph *
 
 	if (!program_allocate(&program)) {
 		arrays_free(&program.arrays);
-		return error_set(error, ENOMEM, "no memory for the linear program");
+		return error_set(error, ENOMEM, "not enough memory for the linear program");
 	}
 	if (arcs > 0)
 		program.link_cost = 1.0 / arcs;

@@ -44,7 +44,7 @@ static inline const char *replay_port(
 	uint32_t out = channel_graph_out(channels, at, port);
 
 	if (out == CHANNEL_NONE)
-		return "it leaves by a port without a link";
+		return "it leaves through a port without a link";
 	if (adaptive)
 		return "it lets a switch replace a hop, which cannot be verified,";
 	channel_graph_depend(channels, replay->node, port, replay->turn);
@@ -65,7 +65,7 @@ static const char *replay_host(
 		return NULL;
 	}
 	if (type != ROUTE_TYPE_HOST)
-		return "it has an element of no known type";
+		return "it has an element of an unknown type";
 	if (host != destination)
 		return "it ends";
 	replay->arrived = true;

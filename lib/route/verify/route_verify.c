@@ -25,8 +25,8 @@ static int verifier_init(struct verifier *verifier, const struct topology *topol
 	ARRAYS_ADD(verifier, answered, topology->hosts + 1u);
 	if (verifier->arrays.failed || verifier->channels == NULL ||
 		verify_walk_create(verifier) < 0)
-		return error_set(
-			error, ENOMEM, "%s: no memory to verify its routes", topology->name);
+		return error_set(error, ENOMEM, "%s: not enough memory to verify its routes",
+			topology->name);
 	memset(verifier->distance, 0xFF, topology->switches * sizeof(*verifier->distance));
 	report->vc_classes = verifier->channels->classes;
 	return 0;
@@ -205,8 +205,8 @@ static int sum_up(struct verifier *verifier, unsigned subjects, struct error *er
 		find_bound(verifier);
 	if (sum_up_cycle(verifier) == 0)
 		return 0;
-	return error_set(
-		error, ENOMEM, "%s: no memory to verify its routes", verifier->topology->name);
+	return error_set(error, ENOMEM, "%s: not enough memory to verify its routes",
+		verifier->topology->name);
 }
 
 static void report_unconnected(struct verifier *verifier, uint32_t destination)
@@ -277,7 +277,7 @@ static int find_rule(const struct topology *topology, const struct route_subject
 			topology->name, own->switches, topology->switches);
 	if (*rule != NULL && !vc_rule_equal(*rule, own))
 		return error_set(error, EINVAL,
-			"%s: routes with different VC classes, expected the same for all",
+			"%s: routes with different VC classes; expected the same for all",
 			topology->name);
 	*rule = own;
 	return 0;

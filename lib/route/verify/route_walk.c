@@ -161,7 +161,7 @@ static void verify_sources(
 		hops = walk->hops[at];
 		if (hops == CIRCLE || hops == LOST) {
 			verify_report_invalid(verifier, source, destination,
-				hops == CIRCLE ? "the tables send it in a circle"
+				hops == CIRCLE ? "the tables send it around a loop"
 					       : "the tables lose it on its path",
 				(struct topology_port){.kind = DEVICE_SWITCH, .device = at});
 			continue;

@@ -54,7 +54,7 @@ static int divide(const struct generator_request *request, struct clos *clos)
 
 	if (clos->ports % (a + b) != 0)
 		return error_set(request->error, EINVAL,
-			"%s: over=%u:%u divides ports, expected a multiple of %u", request->spec, a,
+			"%s: over=%u:%u divides ports; expected a multiple of %u", request->spec, a,
 			b, a + b);
 	clos->down = clos->ports / (a + b) * a;
 	clos->up = clos->ports - clos->down;
@@ -88,7 +88,7 @@ static int build(const struct generator_request *request, struct topology **topo
 
 const struct generator generator_clos = {
 	.name = "clos",
-	.help = "leaves and spines, and in three stages cores above pods of them",
+	.help = "leaves and spines; with three stages, also cores above pods",
 	.options = {{"ports", GENERATOR_NUMBER, true, 2, TOPOLOGY_PORTS_MAX - 1, 0,
 			    "ports per switch"},
 		{"stages", GENERATOR_NUMBER, true, 2, 3, 0, "stages of switches, 2 or 3"},

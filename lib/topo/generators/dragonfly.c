@@ -72,7 +72,7 @@ static int group_wiring_init(struct group_wiring *wiring, const struct generator
 	if ((groups - 1) * parallel > ports)
 		return error_set(request->error, EINVAL,
 			"%s: %" PRIu64 " groups with %" PRIu64 " links per pair need %" PRIu64
-			" links per group, at most %" PRIu64,
+			" links per group; the maximum is %" PRIu64,
 			request->spec, groups, parallel, (groups - 1) * parallel, ports);
 	wiring->groups = (uint32_t)groups;
 	wiring->ports = (uint32_t)ports;
@@ -172,7 +172,7 @@ static int build(const struct generator_request *request, struct topology **topo
 
 const struct generator generator_dragonfly = {
 	.name = "dragonfly",
-	.help = "g groups of a switches, every pair of groups linked once or more",
+	.help = "g groups of a switches; every pair of groups is linked at least once",
 	.options = {{"a", GENERATOR_NUMBER, true, 1, TOPOLOGY_PORTS_MAX, 0, "switches per group"},
 		{"p", GENERATOR_NUMBER, true, 0, TOPOLOGY_PORTS_MAX, 0, "hosts per switch"},
 		{"h", GENERATOR_NUMBER, true, 1, TOPOLOGY_PORTS_MAX, 0,

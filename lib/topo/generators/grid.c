@@ -147,21 +147,21 @@ static int build_torus_express(const struct generator_request *request, struct t
 
 const struct generator generator_mesh = {
 	.name = "mesh",
-	.help = "grid that is open at its rim",
+	.help = "grid with open edges",
 	.options = {DIMS_OPTION, HOSTS_OPTION},
 	.build = build_mesh,
 };
 
 const struct generator generator_torus = {
 	.name = "torus",
-	.help = "grid that is closed in every dimension",
+	.help = "grid that wraps around in every dimension",
 	.options = {DIMS_OPTION, HOSTS_OPTION},
 	.build = build_torus,
 };
 
 const struct generator generator_torus_express = {
 	.name = "torus-express",
-	.help = "torus with links to the second-order neighbours too",
+	.help = "torus with additional links to second-order neighbours",
 	.options = {DIMS_OPTION, HOSTS_OPTION},
 	.build = build_torus_express,
 };
@@ -182,7 +182,7 @@ static int build_ring(const struct generator_request *request, struct topology *
 
 const struct generator generator_ring = {
 	.name = "ring",
-	.help = "closed row of switches",
+	.help = "switches in a ring",
 	.options = {{"switches", GENERATOR_NUMBER, true, 1, TOPOLOGY_SWITCHES_MAX, 0, "switches"},
 		{"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 1, "hosts per switch"}},
 	.build = build_ring,
@@ -222,7 +222,7 @@ static int build_hypercube(const struct generator_request *request, struct topol
 
 const struct generator generator_hypercube = {
 	.name = "hypercube",
-	.help = "2 to the number of dimensions switches, each with a neighbour in every one",
+	.help = "2^dims switches, each with a neighbour in every dimension",
 	.options = {{"dims", GENERATOR_NUMBER, true, 0, DIMS_MAX, 0, "dimensions"},
 		{"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 1, "hosts per switch"}},
 	.build = build_hypercube,

@@ -46,7 +46,7 @@ static int measure(const struct generator_request *request, uint64_t *switches, 
 
 	if (width->dim_count > 1 && width->dim_count != shape->dim_count)
 		return error_set(request->error, EINVAL,
-			"%s: %u widths for %u dimensions, expected one, or one for each",
+			"%s: %u widths for %u dimensions; expected one, or one per dimension",
 			request->spec, width->dim_count, shape->dim_count);
 	for (unsigned dim = 0; dim < shape->dim_count; dim++) {
 		*switches *= shape->dims[dim];
@@ -83,7 +83,7 @@ static int build(const struct generator_request *request, struct topology **topo
 
 const struct generator generator_hyperx = {
 	.name = "hyperx",
-	.help = "grid in which all switches of a row are linked with each other",
+	.help = "grid in which all switches of a row are linked to each other",
 	.options = {{"shape", GENERATOR_DIMS, true, 1, TOPOLOGY_PORTS_MAX + 1, 0,
 			    "switches in each dimension, such as 4x4"},
 		{"width", GENERATOR_DIMS, false, 1, TOPOLOGY_PORTS_MAX, 0,
@@ -106,7 +106,7 @@ static int build_full(const struct generator_request *request, struct topology *
 
 const struct generator generator_full = {
 	.name = "full",
-	.help = "every switch linked with every other",
+	.help = "every switch linked to every other switch",
 	.options = {{"switches", GENERATOR_NUMBER, true, 1, TOPOLOGY_PORTS_MAX + 1, 0, "switches"},
 		{"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 1, "hosts per switch"}},
 	.build = build_full,

@@ -187,16 +187,16 @@ static int check_request(const struct generator_request *request, const struct g
 
 	if (ports < needed)
 		return error_set(request->error, EINVAL,
-			"%s: %u links and %u hosts need %u ports per switch, there are %u",
+			"%s: %u links and %u hosts need %u ports per switch, but there are %u",
 			request->spec, graph->degree, (unsigned)(needed - degree), (unsigned)needed,
 			(unsigned)ports);
 	if (degree >= n)
 		return error_set(request->error, EINVAL,
-			"%s: %u links per switch need as many other switches, there are %u",
+			"%s: %u links per switch need as many other switches, but there are %u",
 			request->spec, graph->degree, graph->switches - 1);
 	if (n * degree % 2 != 0)
 		return error_set(request->error, EINVAL,
-			"%s: switches or degree must be even, each link has two ends",
+			"%s: switches or degree must be even, because each link has two ends",
 			request->spec);
 	if ((degree == 0 && n > 1) || (degree == 1 && n > 2))
 		return error_set(request->error, EINVAL,
@@ -210,13 +210,13 @@ static int make_graph(const struct generator_request *request, struct graph *gra
 	struct rng rng;
 
 	if (!graph_allocate(graph))
-		return error_set(request->error, ENOMEM, "%s: no memory for %u switches",
+		return error_set(request->error, ENOMEM, "%s: not enough memory for %u switches",
 			request->spec, graph->switches);
 	rng_init(&rng, request->values[SEED].number, 0, 0);
 	graph_begin(graph);
 	if (!walk(graph, &rng))
 		return error_set(request->error, EINVAL,
-			"%s: found no connected network, try another seed", request->spec);
+			"%s: found no connected network; try another seed", request->spec);
 	for (uint32_t at = 0; at < graph->switches; at++)
 		qsort(&graph->neighbour[(size_t)at * graph->degree], graph->degree,
 			sizeof(*graph->neighbour), compare_numbers);
@@ -249,14 +249,14 @@ static int build(const struct generator_request *request, struct topology **topo
 
 const struct generator generator_irregular = {
 	.name = "irregular",
-	.help = "random, connected, every switch with the same number of links",
+	.help = "random connected network in which every switch has the same number of links",
 	.options = {{"switches", GENERATOR_NUMBER, true, 1, TOPOLOGY_SWITCHES_MAX, 0, "switches"},
 		{"degree", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 4,
 			"links per switch to others"},
 		{"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 4, "hosts per switch"},
 		{"ports", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 0,
 			"ports per switch; degree + hosts by default"},
-		{"seed", GENERATOR_NUMBER, false, 0, UINT64_MAX, 1, "of the random numbers"}},
+		{"seed", GENERATOR_NUMBER, false, 0, UINT64_MAX, 1, "seed of the random numbers"}},
 	.build = build,
 };
 
@@ -278,6 +278,6 @@ const struct generator generator_jellyfish = {
 		{"degree", GENERATOR_NUMBER, true, 0, TOPOLOGY_PORTS_MAX, 0,
 			"links per switch to others"},
 		{"hosts", GENERATOR_NUMBER, true, 0, TOPOLOGY_PORTS_MAX, 0, "hosts per switch"},
-		{"seed", GENERATOR_NUMBER, false, 0, UINT64_MAX, 1, "of the random numbers"}},
+		{"seed", GENERATOR_NUMBER, false, 0, UINT64_MAX, 1, "seed of the random numbers"}},
 	.build = build_jellyfish,
 };

@@ -58,7 +58,7 @@ static int build(const struct generator_request *request, struct topology **topo
 
 const struct generator generator_polarfly = {
 	.name = "polarfly",
-	.help = "q^2 + q + 1 switches, two links at most between any of them",
+	.help = "q^2 + q + 1 switches, any two at most two links apart",
 	.options = {{"q", GENERATOR_NUMBER, true, 2, 251, 0, "a power of a prime"},
 		{"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 0,
 			"hosts per switch; half the links by default"}},

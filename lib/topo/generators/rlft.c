@@ -73,8 +73,8 @@ static int build(const struct generator_request *request, struct topology **topo
 	int result;
 
 	if (request->values[PORTS].number % 2 != 0)
-		return error_set(request->error, EINVAL, "%s: ports must be even, half go up",
-			request->spec);
+		return error_set(request->error, EINVAL,
+			"%s: ports must be even, because half of them go up", request->spec);
 	for (uint32_t stage = 1; stage < rlft.stages; stage++)
 		rlft.top *= rlft.arity; /* at most 32^11 */
 	rlft.below_top = 2 * rlft.top;

@@ -70,7 +70,7 @@ static int build(const struct generator_request *request, struct topology **topo
 
 const struct generator generator_slimfly = {
 	.name = "slimfly",
-	.help = "2 q^2 switches, two links at most between any of them",
+	.help = "2 q^2 switches, any two at most two links apart",
 	.options = {{"q", GENERATOR_NUMBER, true, 3, 181, 0, "a power of a prime"},
 		{"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 0,
 			"hosts per switch; half the links by default"}},

@@ -97,7 +97,7 @@ static int send_all(struct ranks *ranks, const void *bytes, size_t size)
 		if (copy != NULL)
 			memcpy(copy, bytes, size);
 		else if (i != ranks->own)
-			ranks_fail(ranks, "no memory for messages");
+			ranks_fail(ranks, "not enough memory for messages");
 	}
 	return ranks_exchange(ranks);
 }
@@ -107,7 +107,7 @@ static const void *message_of(struct ranks *ranks, unsigned rank, size_t size)
 {
 	if (ranks->in[rank].used == size)
 		return ranks->in[rank].bytes;
-	ranks_fail(ranks, "another rank does something else");
+	ranks_fail(ranks, "the ranks do different things");
 	return NULL;
 }
 
@@ -220,7 +220,7 @@ int ranks_compare(
 	if (ranks->own != 0 &&
 		(ranks->in[0].used != size || memcmp(ranks->in[0].bytes, bytes, size) != 0))
 		result = error_set(error, EINVAL,
-			"another %s than rank 0's, expected the same in all ranks", what);
+			"its %s differs from rank 0's; expected the same in all ranks", what);
 	return ranks_agree(ranks, result, error);
 }
 

@@ -56,8 +56,8 @@ static int fail(struct ranks *ranks, int code, struct error *error)
 	int length = 0;
 
 	MPI_Error_string(code, text, &length);
-	return error_set(
-		error, EIO, "rank %u of %u lost the others: %s", ranks->own, ranks->count, text);
+	return error_set(error, EIO, "rank %u of %u lost the connection to the others: %s",
+		ranks->own, ranks->count, text);
 }
 
 static size_t first_of(uint64_t bytes)
@@ -179,8 +179,8 @@ static int exchange(struct ranks *ranks, struct error *error)
 	if (code != MPI_SUCCESS)
 		return fail(ranks, code, error);
 	if (take_first(ranks, ways) < 0)
-		return error_set(error, EIO, "rank %u of %u: no memory for messages", ranks->own,
-			ranks->count);
+		return error_set(error, EIO, "rank %u of %u: not enough memory for messages",
+			ranks->own, ranks->count);
 	for (size_t from = FIRST_BYTES; more && code == MPI_SUCCESS; from += PIECE_BYTES)
 		code = exchange_rest(ranks, ways, from, &more);
 	return code == MPI_SUCCESS ? 0 : fail(ranks, code, error);
@@ -251,7 +251,7 @@ int ranks_open(struct ranks **ranks, struct error *error)
 	setenv(YIELD_NAME, "0", 0);
 	if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
 		provided < MPI_THREAD_FUNNELED)
-		return error_set(error, EIO, "--mpi: MPI does not start for a program of threads");
+		return error_set(error, EIO, "--mpi: MPI does not support threads here");
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_size(MPI_COMM_WORLD, &count);
 	MPI_Comm_rank(MPI_COMM_WORLD, &own);

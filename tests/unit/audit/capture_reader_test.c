@@ -213,7 +213,7 @@ UNIT_TEST(other_and_damaged_files_are_refused)
 	interface = end_of_block(&text, 0);
 	packet = end_of_block(&text, end_of_block(&text, interface));
 	text.bytes[interface + 8] = 113;
-	expect_refused(&text, "link type 113: expected captures of Ethernet (1)");
+	expect_refused(&text, "link type 113: expected Ethernet (1)");
 	write_capture(&text);
 	text.bytes[packet + 8] = 9;
 	expect_refused(&text, "a packet of an unknown interface");

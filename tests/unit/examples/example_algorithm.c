@@ -130,7 +130,8 @@ static int waypoint_routes(const struct route_graph *graph, const struct route_o
 	if (result == 0 && !search_all(&waypoint, up))
 		result = -ENOMEM;
 	if (result == -ENOMEM)
-		error_set(error, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		error_set(error, ENOMEM, "%s: not enough memory for its routes",
+			graph->topology->name);
 	if (result == 0)
 		result = route_jobs_run(options->jobs, fill_part, &waypoint, error);
 	for (uint32_t at = 0; at < graph->switches && waypoint.towards != NULL; at++)

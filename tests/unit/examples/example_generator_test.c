@@ -56,6 +56,6 @@ UNIT_TEST(what_cannot_be_built_is_refused)
 	assert_null(star("star:hosts=2", &error));
 	assert_string_equal(error.text, "star:hosts=2: option 'leaves' is missing (leaf switches)");
 	assert_null(star("star:leaves=2,hosts=255", &error));
-	assert_string_equal(
-		error.text, "star:leaves=2,hosts=255: needs 256 ports per switch, at most 255");
+	assert_string_equal(error.text,
+		"star:leaves=2,hosts=255: needs 256 ports per switch; the maximum is 255");
 }

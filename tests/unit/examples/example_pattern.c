@@ -12,7 +12,7 @@ static int init(void **state, const struct traffic_config *config, struct error 
 	uint16_t *to = malloc(sizeof(*to));
 
 	if (to == NULL)
-		return error_set(error, ENOMEM, "no memory for tornado traffic");
+		return error_set(error, ENOMEM, "not enough memory for tornado traffic");
 	*to = (uint16_t)((config->host + (config->hosts - 1u) / 2) % config->hosts);
 	*state = to;
 	return 0;

@@ -229,17 +229,17 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{"weft: run/1\n",
 			"some/l.yaml:1:7: expected 'weft: lab/1', found 'run/1'; 'weft run' "
 			"takes this file"},
-		{HEAD "clock: real\n", "some/l.yaml:3:1: unknown key 'clock'; known are: weft, …"},
+		{HEAD "clock: real\n", "some/l.yaml:3:1: unknown key 'clock'; known keys: weft, …"},
 		{HEAD "links: mem\n",
 			"some/l.yaml:3:8: 'links: mem': expected one of shared, memif, veth, dpdk; nearest is 'memif'"},
 		{HEAD "groups: [[s0, s1], [s0]]\n",
-			"some/l.yaml:3:20: a second group 's0', the first one is in line 3"},
+			"some/l.yaml:3:20: duplicate group 's0'; the first one is in line 3"},
 		{HEAD "groups: s0\n",
 			"some/l.yaml:3:9: 'groups': expected groups of devices, such as {edge: [s0, s1]} or [[s0, s1]]"},
 		{HEAD "groups: {edge: []}\n",
 			"some/l.yaml:3:16: expected a group of 1 to 65536 devices"},
 		{HEAD "name: a-name-that-is-too-long-for-a-lab\n",
-			"some/l.yaml:3:7: 'name' is 33 characters long, at most 23 are possible"},
+			"some/l.yaml:3:7: 'name' is 33 characters long; at most 23 are possible"},
 		{HEAD "eal: --no-pci\n",
 			"some/l.yaml:3:6: 'eal': expected a list [...], found a value"},
 	};
@@ -262,8 +262,8 @@ UNIT_TEST(routes_that_may_deadlock_are_refused)
 
 	assert_int_equal(run_config_supported(&config->run, &error), 0);
 	assert_int_equal(lab_config_supported(config, &error), -EINVAL);
-	assert_string_equal(error.text, "some/l.yaml: routing.algorithm minhop may deadlock, a lab "
-					"needs one that cannot, such as ud");
+	assert_string_equal(error.text,
+		"some/l.yaml: routing.algorithm minhop may deadlock; a lab needs one that cannot, such as ud");
 }
 
 UNIT_TEST(a_route_file_is_verified_in_any_case)
@@ -281,8 +281,7 @@ UNIT_TEST(a_route_file_is_verified_in_any_case)
 	unlink(path);
 	assert_int_equal(lab_config_supported(config, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"some/l.yaml: routing.may-deadlock: the routes of a lab must "
-		"not deadlock, expected false with routing.file");
+		"some/l.yaml: routing.may-deadlock: the routes of a lab must not deadlock; expected false with routing.file");
 }
 
 UNIT_TEST(tags_of_data_need_a_link_key)
@@ -291,8 +290,8 @@ UNIT_TEST(tags_of_data_need_a_link_key)
 	struct error error = {""};
 
 	assert_int_equal(lab_config_supported(config, &error), -EINVAL);
-	assert_string_equal(error.text, "some/l.yaml: security.data: the tags of data frames need "
-					"a key, expected security.link-key");
+	assert_string_equal(error.text,
+		"some/l.yaml: security.data: the tags of data frames need a key; expected security.link-key");
 	lab_config_destroy(config);
 	config = parse(HEAD "security: {data: true, link-key: /tmp/key}\n");
 	assert_int_equal(lab_config_supported(config, &error), 0);
@@ -318,8 +317,7 @@ UNIT_TEST(what_needs_one_lcore_is_refused_with_more)
 	expect_one_lcore(HEAD "lcores: 4\nswitch: {fecn: 3}\n",
 		"some/l.yaml: switch.fecn: needs one lcore; expected no 'lcores: 4'");
 	expect_one_lcore(HEAD "lcores: 2\nprocesses: one\n",
-		"some/l.yaml: lcores: with 'processes: one' there is a loop for each CPU, and no "
-		"switch is divided; expected 'cores', which restricts the CPUs");
+		"some/l.yaml: lcores: 'processes: one' has a loop per CPU and does not divide switches; use 'cores' to restrict the CPUs");
 }
 
 UNIT_TEST(schedules_are_refused_because_their_replay_is_one_process)

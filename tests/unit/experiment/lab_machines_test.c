@@ -96,9 +96,9 @@ UNIT_TEST(each_device_is_on_one_machine)
 {
 	expect_refused(TOPOLOGY "machines:\n" MACHINE_A
 				"  - {name: b, ssh: b, devices: [s1, h1], " PORTS_B "}\n",
-		"machines: h2 is on none of them, expected it in the 'devices' of one");
+		"machines: h2 is not on any of them; expected it in the 'devices' of one");
 	expect_refused(GOOD "  - {name: c, ssh: c, devices: [h1]}\n",
-		"machine 'c': h1 is on machine 'b' already");
+		"machine 'c': h1 is already on machine 'b'");
 	expect_refused(TOPOLOGY "machines:\n  - {name: a, ssh: a, devices: [s9]}\n",
 		"machine 'a': topology t has no device 's9', nearest is 's");
 }
@@ -117,20 +117,20 @@ UNIT_TEST(a_link_between_machines_needs_ports)
 {
 	expect_refused(TOPOLOGY "machines:\n  - {name: a, ssh: a, devices: [s0, h0]}\n"
 				"  - {name: b, ssh: b, devices: [s1, h1, h2]}\n",
-		"link s0:1 - s1:1 leads from machine 'a' to 'b', expected both ports");
+		"link s0:1 - s1:1 leads from machine 'a' to 'b'; expected both ports");
 }
 
 UNIT_TEST(a_group_is_on_one_machine)
 {
 	expect_refused(GOOD "groups: [[h0, h1]]\n",
-		"group 'h0': h0 is on machine 'a' and h1 on 'b', expected devices of one machine");
+		"group 'h0': h0 is on machine 'a' and h1 on 'b'; expected devices of one machine");
 }
 
 UNIT_TEST(names_and_addresses_are_unlike)
 {
-	expect_refused(GOOD "  - {name: a, ssh: c, devices: [h1]}\n", "a second machine 'a'");
+	expect_refused(GOOD "  - {name: a, ssh: c, devices: [h1]}\n", "duplicate machine 'a'");
 	expect_refused(GOOD "  - {name: c, ssh: root@a, devices: [h1]}\n",
-		"machine 'c' has the address of 'a'");
+		"machine 'c' has the same address as 'a'");
 }
 
 UNIT_TEST(an_address_is_nothing_else_to_a_shell_or_to_ssh)

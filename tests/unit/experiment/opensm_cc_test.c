@@ -120,8 +120,7 @@ UNIT_TEST(bad_values_are_refused_with_file_line_and_expectation)
 	refused("cc_ca_cong_setting_ccti_timer 3 0",
 		"o.conf:1: cc_ca_cong_setting_ccti_timer: expected 1 to 65535, found '0'");
 	refused("cc_cct 4:1",
-		"o.conf:1: cc_cct: expected up to 128 entries SHIFT:MULTIPLIER with commas between "
-		"them, up to 3 and 16383, found '4:1'");
+		"o.conf:1: cc_cct: expected up to 128 entries SHIFT:MULTIPLIER separated by commas, up to 3 and 16383, found '4:1'");
 	refused("cc_ca_key 1",
 		"o.conf:1: cc_ca_key: expected a key of OpenSM's congestion control");
 }
@@ -143,8 +142,7 @@ UNIT_TEST(a_table_has_at_most_its_entries)
 UNIT_TEST(what_opensm_or_weft_would_not_do_is_refused)
 {
 	refused("congestion_control FALSE",
-		"o.conf:1: congestion_control: expected TRUE, without which OpenSM sets nothing "
-		"up, found 'FALSE'");
+		"o.conf:1: congestion_control: expected TRUE, without which OpenSM configures nothing, found 'FALSE'");
 	refused("cc_sw_cong_setting_control_map 0x8",
 		"o.conf:1: cc_sw_cong_setting_control_map: expected bits 1 and 3 unset, because "
 		"credit starvation is not modelled, found '0x8'");

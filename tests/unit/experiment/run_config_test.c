@@ -117,7 +117,7 @@ UNIT_TEST(a_key_is_read_under_its_former_name)
 	assert_int_equal(config->detector.variants.down_roots, RUN_DOWN_ROOTS_STAGE);
 	run_config_destroy(config);
 	assert_refused(HEAD "detector: {variants: {}, readings: {retest: holds}}\n", NULL,
-		"r.yaml:4:36: key 'readings' is the former name of 'variants', which is also given");
+		"r.yaml:4:36: key 'readings' is the former name of 'variants', which is also set");
 }
 
 UNIT_TEST(lists_of_a_file_are_read)
@@ -212,9 +212,9 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 	} bad[] = {
 		{"weft: run/1\nclock: real\n", "r.yaml:1:1: key 'topology' is missing"},
 		{HEAD "clok: real\n",
-			"r.yaml:4:1: unknown key 'clok', nearest is clock; known are: weft, …"},
+			"r.yaml:4:1: unknown key 'clok', nearest is clock; known keys: weft, …"},
 		{HEAD "switch: {bufer: 1KiB}\n",
-			"r.yaml:4:10: unknown key 'bufer' in 'switch', nearest is buffer; known are: …"},
+			"r.yaml:4:10: unknown key 'bufer' in 'switch', nearest is buffer; known keys: …"},
 		{HEAD "switch: {buffer: 128}\n",
 			"r.yaml:4:18: 'buffer: 128': expected a size with its unit, such as 128KiB (B, KiB, MiB)"},
 		{HEAD "switch: {voq: yes}\n",
@@ -236,7 +236,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "detector: {lcdth: 90%}\n",
 			"r.yaml:4:19: detector.lcdth: expected less than detector.hcdth"},
 		{HEAD "detector: {arn-ttl: 100us}\n",
-			"r.yaml:4:21: detector.arn-ttl: expected longer than detector.arn-refresh, or entries expire before they are refreshed"},
+			"r.yaml:4:21: detector.arn-ttl: expected longer than detector.arn-refresh, or entries would expire before they are refreshed"},
 		{HEAD "detector: {crt: 5}\n",
 			"r.yaml:4:17: 'crt: 5': expected a time with its unit, such as 30ns (ps, ns, us, ms, s)"},
 		{HEAD "detector: {hcdth: 101%}\n",
@@ -246,7 +246,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "measure: {duration: 1us, sample: 1ms}\n",
 			"r.yaml:4:34: measure.sample is 1ms, expected at most measure.duration, 1us"},
 		{HEAD "measure: {duration: 1000001us, sample: 1us}\n",
-			"r.yaml:4:40: measure.sample: 1us makes 1000001 samples of a run of 1.000001s, expected at most 1000000: 1001ns or more"},
+			"r.yaml:4:40: measure.sample: 1us gives 1000001 samples in a run of 1.000001s, expected at most 1000000: 1001ns or more"},
 		{HEAD "measure: {duration: 1s, warmup: 1s}\n",
 			"r.yaml:4:33: measure.warmup: expected less than measure.duration, which includes it"},
 		{HEAD "mapper: {routes: maper}\n",
@@ -258,13 +258,13 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "mapper: {listen: 5}\n",
 			"r.yaml:4:18: 'listen: 5': expected a time with its unit, such as 30ns (ps, ns, us, ms, s)"},
 		{HEAD "mapper: {heartbeat: 300ms}\n",
-			"r.yaml:4:9: mapper.lease: expected longer than mapper.heartbeat, or the leader is forgotten between two of them"},
+			"r.yaml:4:9: mapper.lease: expected longer than mapper.heartbeat, or the leader's lease expires between heartbeats"},
 		{HEAD "mapper: {takeover: 300ms}\n",
 			"r.yaml:4:20: mapper.takeover: expected longer than mapper.lease, or devices still follow the previous mapper"},
 		{HEAD "queuing: vftre\n",
 			"r.yaml:4:10: 'queuing: vftre': expected one of 1q, …; nearest is 'vftree'"},
 		{HEAD "queuing: dbbm\n",
-			"r.yaml:4:10: queuing: dbbm spreads over the VCs, of which there is one: expected switch.vcs of 2 or more"},
+			"r.yaml:4:10: queuing: dbbm spreads messages over VCs, but there is only one: expected switch.vcs of 2 or more"},
 		{HEAD "seed: -1\n",
 			"r.yaml:4:7: 'seed: -1': expected a whole number from 0 to 9223372036854775807"},
 		{HEAD "seed: 9223372036854775808\n",
@@ -284,7 +284,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 			"r.yaml:4:27: 'forget: x': expected a number from 0 to 1000, such as 0.1 (at most three digits after the point)"},
 		{HEAD "traffic: [{from: all}]\n", "r.yaml:4:11: key 'pattern' is missing"},
 		{HEAD "traffic: [{pattern: hotspot}]\n",
-			"r.yaml:4:11: pattern hotspot: 'to' is missing, such as [h4]"},
+			"r.yaml:4:11: pattern hotspot: 'to', such as [h4], is missing"},
 		{HEAD "traffic: [{pattern: uniform, file: x}]\n",
 			"r.yaml:4:11: pattern uniform has no 'file'"},
 		{HEAD "traffic: [{pattern: permutation, file: x, to: all}]\n",
@@ -308,30 +308,28 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "traffic: [{pattern: local, ranks: x}]\n",
 			"r.yaml:4:11: pattern local has no 'ranks'"},
 		{HEAD "traffic: [{pattern: combined}]\n",
-			"r.yaml:4:11: pattern combined: 'to' is missing, such as [h4]"},
+			"r.yaml:4:11: pattern combined: 'to', such as [h4], is missing"},
 		{HEAD "traffic: [{pattern: shufle}]\n",
 			"r.yaml:4:21: 'pattern: shufle': expected one of uniform, …; nearest is 'shuffle'"},
 		{HEAD "traffic: [{pattern: uniform, arivals: poisson}]\n",
-			"r.yaml:4:30: unknown key 'arivals', nearest is arrivals; known are: pattern, …"},
+			"r.yaml:4:30: unknown key 'arivals', nearest is arrivals; known keys: pattern, …"},
 		{HEAD "traffic: [{pattern: uniform, arrivals: bursty, off: 1us}]\n",
-			"r.yaml:4:11: bursty arrivals: 'on', the mean time of it, is missing, such "
-			"as 10us"},
+			"r.yaml:4:11: bursty arrivals: 'on', a mean time such as 10us, is missing"},
 		{HEAD "traffic: [{pattern: bursty, on: 9999ps, off: 1us}]\n",
 			"r.yaml:4:33: 'on: 9999ps': expected from 10ns to 1000s"},
 		{HEAD "traffic: [{pattern: bursty, on: 1us, off: 1ps}]\n",
 			"r.yaml:4:43: 'off: 1ps': expected from 10ns to 1000s"},
 		/* 3.3 us of 4 KiB at 10 Gbps, every 3.3 s. */
 		{HEAD "traffic: [{pattern: bursty, on: 10us, off: 10us, load: 0.0001%}]\n",
-			"r.yaml:4:11: bursty arrivals: with this 'load', a message in 163840 bursts; expected at most 100000: longer 'on' or 'off'"},
+			"r.yaml:4:11: bursty arrivals: with this 'load' there is one message in 163840 bursts; expected one in at most 100000: use a longer 'on' or 'off'"},
 		{HEAD "traffic: [{pattern: uniform, on: 1us}]\n",
 			"r.yaml:4:11: 'on' and 'off' belong to 'arrivals: bursty' only"},
 		{HEAD "traffic: [{pattern: bursty, arrivals: poisson}]\n",
 			"r.yaml:4:11: pattern bursty: 'arrivals' can only be bursty"},
 		{HEAD "traffic: [{pattern: bursty, on: 1us, off: 3us, load: 26%}]\n",
-			"r.yaml:4:11: 'load' is the mean and above 100% in the bursts: expected at most 25% with these 'on' and 'off'"},
+			"r.yaml:4:11: 'load' is a mean, and would be above 100% within bursts: expected at most 25% with these 'on' and 'off'"},
 		{HEAD "traffic: [{pattern: uniform, other-message: 512B}]\n",
-			"r.yaml:4:11: 'other-message' and 'other-share' belong together, one is "
-			"missing"},
+			"r.yaml:4:11: 'other-message' and 'other-share' must be used together; one is missing"},
 		{HEAD "traffic: [{pattern: uniform, message: 64B, message-max: 32B}]\n",
 			"r.yaml:4:11: 'message-max': expected at least 'message', 64B, found 32B"},
 		{HEAD "traffic: [{pattern: uniform, other-message-max: 1KiB}]\n",
@@ -343,11 +341,9 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "fidelity: {late: 10ns}\n",
 			"r.yaml:4:18: 'late: 10ns': expected off, or 1us or more"},
 		{HEAD "fidelity: {share: 99%}\n",
-			"r.yaml:4:19: fidelity.share: expected fidelity.late, of which this is the share"},
+			"r.yaml:4:19: fidelity.share requires fidelity.late"},
 		{HEAD "traffic: [{pattern: goal}]\n",
-			"r.yaml:4:11: pattern goal: 'file' is missing, the schedule ('weft goal "
-			"gen' "
-			"makes some)"},
+			"r.yaml:4:11: pattern goal: 'file', the schedule, is missing ('weft goal gen' generates schedules)"},
 		{HEAD "traffic: [{pattern: goal, file: x, load: 1%}]\n",
 			"r.yaml:4:11: pattern goal has no 'load'"},
 		{HEAD "traffic: [{pattern: flows}]\n",
@@ -363,27 +359,25 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 			"r.yaml:4:35: 'sizes: hadop': expected cdf:FILE or one of web-search, "
 			"hadoop; nearest is 'hadoop'"},
 		{HEAD "traffic: [{pattern: flows, sizes: hadoop, stop: 1ms}]\n",
-			"r.yaml:4:11: pattern flows with sizes: 'load' is missing, such as 50%"},
+			"r.yaml:4:11: pattern flows with sizes: 'load', such as 50%, is missing"},
 		{HEAD "traffic: [{pattern: flows, sizes: hadoop, load: 50%}]\n",
-			"r.yaml:4:11: pattern flows with sizes: 'stop', the time of the last flow, is missing, such as 10ms"},
+			"r.yaml:4:11: pattern flows with sizes: 'stop', the time of the last flow such as 10ms, is missing"},
 		{HEAD "traffic: [{pattern: flows, sizes: hadoop, load: 50%, stop: 1ms, matrix: m, "
 		      "from: [h0]}]\n",
-			"r.yaml:4:11: 'matrix' gives the pairs of hosts, 'from' and 'to' are not allowed with it"},
+			"r.yaml:4:11: 'matrix' defines the pairs of hosts, so 'from' and 'to' are not allowed"},
 		{HEAD "edges: [{host: h0, tap: a-name-too-long-for-linux}]\n",
-			"r.yaml:4:25: 'tap' is 25 characters long, at most 15 are possible"},
+			"r.yaml:4:25: 'tap' is 25 characters long; at most 15 are possible"},
 		{HEAD "edges: [{host: h0, tap: t0, address: 10.0.0.1}]\n",
 			"r.yaml:4:38: 'address: 10.0.0.1': expected an IPv4 address with its prefix, such as 10.87.0.1/24"},
 		{HEAD "edges: [{host: h0, tap: t0, address: 10.0.0.1/33}]\n",
 			"r.yaml:4:38: 'address: 10.0.0.1/33': expected an IPv4 address with its prefix, such as 10.87.0.1/24"},
 		{HEAD "edges: [{host: h0, tap: t0}, {host: h0, tap: t1}]\n",
-			"r.yaml:4:30: a second edge of host h0, the first one is in line 4"},
+			"r.yaml:4:30: duplicate edge of host h0; the first one is in line 4"},
 		{HEAD "edges: [{host: h0, tap: t0}, {host: h1, tap: t0}]\n",
-			"r.yaml:4:30: a second interface t0 in the same namespace, the first one "
-			"is "
-			"in line 4"},
+			"r.yaml:4:30: duplicate interface t0 in the same namespace; the first one is in line 4"},
 		{HEAD "edges: [{host: h0, tap: t0, address: 10.0.0.1/24}, {host: h1, tap: t1, "
 		      "address: 10.0.0.1/16}]\n",
-			"r.yaml:4:52: the edge in line 4 has address 10.0.0.1/16 already"},
+			"r.yaml:4:52: the edge in line 4 already has address 10.0.0.1/16"},
 		{"weft: run/1\nclock: real\ntopology: {switches: [], hosts: []}\n",
 			"r.yaml:3:11: key 'links' is missing in 'topology'"},
 	};
@@ -411,7 +405,7 @@ UNIT_TEST(an_override_changes_one_key)
 UNIT_TEST(an_override_is_checked_like_the_file)
 {
 	assert_refused(HEAD, "switch.bufer=64KiB",
-		"--set switch.bufer: unknown key 'bufer' in 'switch', nearest is buffer; known are: …");
+		"--set switch.bufer: unknown key 'bufer' in 'switch', nearest is buffer; known keys: …");
 	assert_refused(HEAD, "switch.buffer=64",
 		"--set switch.buffer: 'buffer: 64': expected a size with its unit, such as "
 		"128KiB (B, KiB, MiB)");
@@ -716,8 +710,7 @@ UNIT_TEST(what_is_not_built_is_refused_by_name)
 
 	assert_int_equal(run_config_supported(beside, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"r.yaml:4:31: pattern goal beside other traffic is not supported on the "
-		"real clock; use it alone");
+		"r.yaml:4:31: pattern goal alongside other traffic is not supported on the real clock; use it alone");
 	run_config_destroy(beside);
 	beside = parse("weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\nclock: virtual\n"
 		       "nic: {selector: random}\nrouting: {algorithm: ud, alternatives: 2}\n"
@@ -742,13 +735,13 @@ UNIT_TEST(adaptive_routing_brings_what_it_needs_or_says_what_is_missing)
 		const char *routing, *message;
 	} bad[] = {
 		{"routing: {afi: true}\n",
-			"r.yaml:4:16: routing.afi: there is nothing to isolate: expected an 'adaptive' other than 'none' with it"},
+			"r.yaml:4:16: routing.afi: there is nothing to isolate: requires an 'adaptive' other than 'none'"},
 		{"routing: {adaptive: oblivious, mode: source}\n",
-			"r.yaml:4:38: routing.mode: source routes leave the switches nothing to choose: expected 'table' with 'adaptive: oblivious'"},
+			"r.yaml:4:38: routing.mode: source routes leave switches no choice: expected 'table' with 'adaptive: oblivious'"},
 		{"routing: {algorithm: dor, adaptive: oblivious}\n",
 			"r.yaml:4:22: routing.algorithm: dor's VC classes rely on its own paths: expected another one with 'adaptive: oblivious'"},
 		{"routing: {adaptive: arn}\nswitch: {voq: false}\n",
-			"r.yaml:5:15: switch.voq: the detector looks at VOQs: expected 'true' with 'adaptive: arn'"},
+			"r.yaml:5:15: switch.voq: the detector uses VOQs: expected 'true' with 'adaptive: arn'"},
 		{"routing: {adaptive: arn, afi: true}\nswitch: {vcs: 16, buffer: 1MiB}\n",
 			"r.yaml:5:15: switch.vcs: with the adapted-flow channel of routing.afi there would be 17: expected at most 15"},
 		{"routing: {adaptive: arn, afi: true}\nswitch: {buffer: 8KiB}\n",
@@ -811,11 +804,12 @@ UNIT_TEST(what_a_mapper_cannot_do_is_refused)
 	static const struct {
 		const char *text, *message;
 	} bad[] = {
-		{"clock: virtual\n", "requires 'clock: real'; 'static' has the file's routes"},
+		{"clock: virtual\n",
+			"requires 'clock: real'; with 'static' the file's routes are used"},
 		{"clock: real\nrouting: {algorithm: minhop}\n",
-			"puts no routes in use that may deadlock; expected another routing.algorithm, or routing.may-deadlock: true"},
+			"does not use routes that may deadlock; expected another routing.algorithm, or routing.may-deadlock: true"},
 		{"clock: real\nrouting: {algorithm: ud+minhop}\n",
-			"puts no routes in use that may deadlock; expected another routing.algorithm, or routing.may-deadlock: true"},
+			"does not use routes that may deadlock; expected another routing.algorithm, or routing.may-deadlock: true"},
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -925,8 +919,7 @@ UNIT_TEST(control_that_spreads_needs_two_routes)
 			"ud has one route per pair; expected routing.alternatives of 2 or more, or "
 			"another algorithm such as msp or disjoint"},
 		{"nic: {mtu: 1KiB, control: pr-drb}\nrouting: {algorithm: msp, alternatives: 1}\n",
-			"r.yaml:4:27: nic.control: pr-drb has nothing to choose from: "
-			"routing.algorithm msp has one route per pair; expected "
+			"r.yaml:4:27: nic.control: pr-drb has nothing to choose from: routing.algorithm msp has one route per pair; expected "
 			"routing.alternatives of 2 or more, or another algorithm such as msp or "
 			"disjoint"},
 	};
@@ -1003,8 +996,7 @@ UNIT_TEST(a_second_schedule_is_refused)
 
 	assert_int_equal(run_config_supported(config, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"r.yaml:8:5: pattern goal: a second schedule, the first one "
-		"is in line 6; several are 'jobs'");
+		"r.yaml:8:5: pattern goal: only one schedule is possible; the first one is in line 6. Use 'jobs' for several");
 }
 
 UNIT_TEST(several_sets_of_tables_are_refused)

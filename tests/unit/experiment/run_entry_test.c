@@ -170,7 +170,7 @@ UNIT_TEST(a_part_of_a_lab_is_not_judged)
 	assert_int_equal(saturated(result), VERDICT_UNKNOWN);
 	assert_int_equal(steady(result), VERDICT_UNKNOWN);
 	assert_string_equal(
-		run_result_is_steady(result).why, "hosts of other machines are not in this result");
+		run_result_is_steady(result).why, "hosts on other machines are not in this result");
 	run_result_judge_nothing(result, &run, &topology);
 	assert_string_equal(result->nothing, "");
 	assert_string_equal(result->entry[0].nothing, "");

@@ -245,7 +245,7 @@ CLAIM(a_run_worse_than_demanded_is_a_bad_answer_and_names_a_dilation)
 	assert_true(run_result_is_broken(result));
 	assert_string_equal(result->reason[0].text,
 		"fidelity: 98.03 % of arrivals were late by at most 100us, expected 99 %; at 99 % "
-		"they were late by 410 us: a dilation of at most 5 would do");
+		"they were late by 410 us: a dilation of at most 5 would be enough");
 }
 
 CLAIM(where_nothing_arrived_a_demand_is_not_met)
@@ -338,7 +338,7 @@ CLAIM(a_late_run_without_a_demand_names_the_cure)
 	assert_table(result,
 		"  arrivals late          by p50 3 us, p99 3 us, max 3 us; 100.0 % within 10 % of the path's "
 		"latency\n"
-		"                         above 20 % of the latency in all: 'dilation: auto' measures how "
+		"                         above 20 % of the latency in total: 'dilation: auto' measures how "
 		"slow the clock has to be\n");
 	run_fidelity_judge(result, &demand, 1);
 	assert_table(result,

@@ -119,7 +119,7 @@ UNIT_TEST(what_is_wrong_is_said_with_its_place)
 		{SCHEDULE, "0 h0\n3 h1\n", 5, ":2: '3': expected a rank from 0 to 2"},
 		{SCHEDULE, "0 h0\nx h1\n", 5, ":2: 'x': expected a rank from 0 to 2"},
 		{SCHEDULE, "0 h0\n1 h9\n", 5, ":2: topology full-1-5 has no host 'h9'"},
-		{SCHEDULE, "0 h0\n0 h1\n", 5, ":2: rank 0 has a host in line 1"},
+		{SCHEDULE, "0 h0\n0 h1\n", 5, ":2: rank 0 already has a host from line 1"},
 		{SCHEDULE, "0\n", 5, ":1: expected RANK HOST"},
 		{SCHEDULE, "0 h0 1 h1\n", 5, ":1: expected RANK HOST"},
 	};

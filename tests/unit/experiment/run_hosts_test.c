@@ -249,11 +249,11 @@ UNIT_TEST(a_bad_permutation_file_is_refused_with_its_line)
 	} bad[] = {
 		{"h0\n", ":1: expected SOURCE DESTINATION"},
 		{"h0 h1 h2\n", ":1: expected SOURCE DESTINATION"},
-		{"h0 h1\nh0 h2\n", ":2: host h0 is a source in line 1 already"},
-		{"h0 h1\nh2 h1\n", ":2: host h1 is a destination in line 1 already"},
+		{"h0 h1\nh0 h2\n", ":2: host h0 is already a source in line 1"},
+		{"h0 h1\nh2 h1\n", ":2: host h1 is already a destination in line 1"},
 		{"\nh99 h1\n", ":2: topology ring-10-2 has no host 'h99'"},
 		{"h1 h1\n", ":1: host h1 would send to itself"},
-		{"# nothing\n", ": no pair of hosts is in it"},
+		{"# nothing\n", ": contains no pairs of hosts"},
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -271,24 +271,24 @@ UNIT_TEST(hosts_that_cannot_be_are_refused_with_their_place)
 		const char *rows, *message;
 	} bad[] = {
 		{"traffic: [{pattern: uniform, from: [h20]}]\n",
-			"r.yaml:5:36: topology ring-10-2 has no host 'h20', its 20 hosts are h0 to "
+			"r.yaml:5:36: topology ring-10-2 has no host 'h20'; its 20 hosts are h0 to "
 			"h19"},
 		{"traffic: [{pattern: uniform, from: [h1, h1]}]\n",
 			"r.yaml:5:36: a host is listed twice"},
 		{"edges: [{host: x, tap: t}]\n",
-			"r.yaml:5:9: topology ring-10-2 has no host 'x', its 20 hosts are h0 to h19"},
+			"r.yaml:5:9: topology ring-10-2 has no host 'x'; its 20 hosts are h0 to h19"},
 		{"traffic: [{pattern: uniform, from: 1%}]\n",
-			"r.yaml:5:36: the percentage makes 0 of 20 hosts, and 20 are left to "
+			"r.yaml:5:36: the percentage amounts to 0 of 20 hosts, but only 20 are left to "
 			"choose "
 			"from"},
 		{"traffic: [{pattern: uniform, from: 80%}, {pattern: uniform, from: 50%}]\n",
-			"r.yaml:5:67: the percentage makes 10 of 20 hosts, and 4 are left to "
+			"r.yaml:5:67: the percentage amounts to 10 of 20 hosts, but only 4 are left to "
 			"choose "
 			"from"},
 		{"traffic: [{pattern: uniform, from: 100%}, {pattern: uniform}]\n",
 			"r.yaml:5:43: no host is left for 'rest'"},
 		{"traffic: [{pattern: hotspot, from: [h4], to: [h4]}]\n",
-			"r.yaml:5:36: a listed source would send to itself only"},
+			"r.yaml:5:36: a listed source would send only to itself"},
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

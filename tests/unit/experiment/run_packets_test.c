@@ -201,7 +201,7 @@ UNIT_TEST(a_port_sends_to_no_port_that_is_drawn_in_another_plane)
 	open_rails(&run, "h0:1");
 	assert_null(run.hosts);
 	assert_non_null(
-		strstr(run.error.text, "a packet from h0:1 to h1:0, and no cables lead there"));
+		strstr(run.error.text, "a packet from h0:1 to h1:0, but no cables lead there"));
 }
 
 /* The mean distance of the five packets is 2250 ns. */
@@ -244,8 +244,8 @@ UNIT_TEST(what_cannot_be_replayed_is_refused_with_its_place)
 		const char *keys, *said;
 	} cases[] = {
 		{", host: h9", "'host: h9': topology full-2-2 has no such host"},
-		{", host: h0, by: round-robin", "'by' are not allowed with it"},
-		{", speed: 2, load: 10%", "'speed' and 'load' both give the pace"},
+		{", host: h0, by: round-robin", "so 'by' is not allowed"},
+		{", speed: 2, load: 10%", "'speed' and 'load' both set the pace"},
 		{", speed: 0", "expected more, such as 0.5"},
 		{", speed: 0.001, loop: 1000000000", "longer than 53 days"},
 		{", message: 1KiB", "pattern pcap has no 'message'"},
@@ -268,7 +268,8 @@ UNIT_TEST(a_line_of_addresses_that_is_wrong_is_named)
 	static const struct {
 		const char *text, *said;
 	} cases[] = {
-		{"10.0.0.7 h3\n10.0.0.7 h1\n", ":2: address 10.0.0.7 is in a line above"},
+		{"10.0.0.7 h3\n10.0.0.7 h1\n",
+			":2: address 10.0.0.7 is already in an earlier line"},
 		{"10.0.0.7 h9\n", ":1: topology full-2-2 has no host 'h9'"},
 		{"10.0.0 h3\n", ":1: '10.0.0': expected an address of IPv4, IPv6 or Ethernet"},
 		{"\n10.0.0.7\n", ":2: expected ADDRESS HOST"},

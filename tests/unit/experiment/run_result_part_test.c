@@ -407,7 +407,9 @@ UNIT_TEST(a_loop_that_is_away_for_longer_than_the_bound_is_a_reason)
 	assert_false(run->incomplete);
 	run_result_judge_stall(run, "s0", RUN_STALL_MAX_NS + 1);
 	assert_true(run->incomplete && run_result_is_broken(run));
-	assert_int_equal(strncmp(run->reason[0].text, "s0: the loop stalled for 0.50 s", 31), 0);
+	assert_int_equal(strncmp(run->reason[0].text,
+				 "s0: the loop was stopped or had no CPU for 0.50 s", 49),
+		0);
 	free_result(run);
 }
 
@@ -423,8 +425,7 @@ UNIT_TEST(messages_that_do_not_arrive_are_a_reason)
 	assert_false(run->incomplete);
 	run_result_judge_under_way(run, 1);
 	assert_true(run_result_is_broken(run));
-	assert_string_equal(
-		run->reason[0].text, "2 messages have left their hosts and not arrived");
+	assert_string_equal(run->reason[0].text, "2 messages left their hosts but did not arrive");
 	free_result(run);
 }
 

@@ -171,16 +171,13 @@ UNIT_TEST(a_file_and_a_key_that_computes_are_refused_at_the_second)
 		const char *routing, *end;
 	} cases[] = {
 		{"routing: {algorithm: ud, file: routes}\n",
-			"/r.yaml:4:26: routing.file: routing.algorithm is also given; expected one "
-			"of them, because routes are either loaded or computed"},
+			"/r.yaml:4:26: routing.file: routing.algorithm is also set; expected only one of them, because routes are either loaded or computed"},
 		{"routing: {file: routes, algorithm: ud}\n",
-			"/r.yaml:4:25: routing.algorithm: routing.file is also given; expected one "
-			"of them, because routes are either loaded or computed"},
+			"/r.yaml:4:25: routing.algorithm: routing.file is also set; expected only one of them, because routes are either loaded or computed"},
 		{"routing: {file: routes, alternatives: 2}\n",
-			"/r.yaml:4:25: routing.alternatives: routing.file is also given; expected one of them, because routes are either loaded or computed"},
+			"/r.yaml:4:25: routing.alternatives: routing.file is also set; expected only one of them, because routes are either loaded or computed"},
 		{"routing: {granularity: switch, file: routes}\n",
-			"/r.yaml:4:32: routing.file: routing.granularity is also given; expected one "
-			"of them, because routes are either loaded or computed"},
+			"/r.yaml:4:32: routing.file: routing.granularity is also set; expected only one of them, because routes are either loaded or computed"},
 	};
 
 	write_routes(RING, "ud", 1);
@@ -273,14 +270,14 @@ UNIT_TEST(a_file_that_is_no_route_file_is_refused_at_its_line)
 {
 	write_text("0 1\n");
 	refuse(HEAD "routing: {file: routes}\n", NULL,
-		"/routes:1:1: no route file of ours, expected '# weft routes/1 topology=…'");
+		"/routes:1:1: not a Weft route file; expected '# weft routes/1 topology=…'");
 }
 
 /* A device or a pipe could be read for ever. */
 UNIT_TEST(only_a_regular_file_is_opened)
 {
 	refuse(HEAD "routing: {file: /dev/zero}\n", NULL,
-		"/r.yaml:4:17: routing.file: /dev/zero: no regular file, expected a route file");
+		"/r.yaml:4:17: routing.file: /dev/zero: not a regular file; expected a route file");
 }
 
 UNIT_TEST(selectors_between_sets_are_refused)
@@ -337,7 +334,7 @@ UNIT_TEST(a_route_that_does_not_fit_is_refused_at_its_line)
 
 	write_text("# weft routes/1 topology=ring-5-1\nh0 h1 s0:9\n");
 	error = load(HEAD "routing: {file: routes}\n", NULL);
-	assert_ends(&error, "/routes:2:7: 's0:9' has no link, expected a port with one");
+	assert_ends(&error, "/routes:2:7: 's0:9' has no link; expected a port with one");
 	assert_non_null(strstr(error.text, "/r.yaml:4:17: routing.file: "));
 }
 

@@ -322,6 +322,5 @@ UNIT_TEST(entries_that_a_host_has_no_room_for_are_refused_with_their_place)
 	assert_int_equal(run_source_check_room(run.config, run.hosts, 2, 6, &run.error), 0);
 	assert_int_equal(run_source_check_room(run.config, run.hosts, 2, 5, &run.error), -EINVAL);
 	assert_string_equal(run.error.text,
-		"r.yaml:7:5: h3 sends by 3 entries of traffic, each of 2 sources: a host has room "
-		"for 5 sources, expected 2 such entries");
+		"r.yaml:7:5: h3 sends with 3 entries of traffic, each with 2 sources: a host can have 5 sources; expected 2 such entries");
 }

@@ -395,21 +395,20 @@ UNIT_TEST(what_makes_no_sense_is_refused_with_a_reason)
 		const char *message;
 	} bad[] = {
 		{{"alreduce", 4, 8, 1, 0},
-			"no exchange 'alreduce'; there are allreduce, allreduce-ring, "
+			"unknown exchange 'alreduce'; known exchanges: allreduce, allreduce-ring, "
 			"allreduce-rabenseifner, allreduce-tree, allreduce-two-level, allgather, "
 			"reduce-scatter, bcast, alltoall, alltoallv, pipeline, training, "
 			"transpose, ring, halo, sweep, multigrid; nearest is allreduce"},
 		{{"ring", 1, 8, 1, 0}, "expected 2 to 65534 ranks"},
 		{{"ring", 2, ((uint64_t)1 << 40) + 1, 1, 0}, "expected messages of at most 1 TiB"},
-		{{"ring", 2, 8, 0, 0}, "expected 1 or more rounds"},
+		{{"ring", 2, 8, 0, 0}, "expected at least one round"},
 		{{"transpose", 12, 8, 1, 0, 5, 2}, "a grid of 5x2 has 10 ranks, expected 12"},
 		{{"ring", 12, 8, 1, 0, 3, 4}, "ring has no grid"},
-		{{"transpose", 12, 8, 1, 0, 3, 2, 2}, "a transpose has a grid of two dimensions"},
+		{{"transpose", 12, 8, 1, 0, 3, 2, 2}, "a transpose needs a grid of two dimensions"},
 		{{"halo", 12, 8, 1, 0, 3, 5}, "a grid of 3x5 has 15 ranks, expected 12"},
 		{{"sweep", 12, 8, 1, 0, 3, 2, 3}, "a grid of 3x2x3 has 18 ranks, expected 12"},
 		{{"sweep", 12, 8, 1, 0, 3, 4, 0, true},
-			"a sweep has a first and a last rank, expected a grid that is not "
-			"periodic"},
+			"a sweep has a first and a last rank; expected a grid that is not periodic"},
 		{{"ring", 12, 8, 1, 0, 0, 0, 0, true}, "ring has no periodic grid"},
 		{{"bcast", 12, 8, 1, 0, .group = 3}, "bcast has no groups"},
 		{{"bcast", 12, 8, 1, 0, .microbatches = 3}, "bcast has no microbatches"},
@@ -419,13 +418,13 @@ UNIT_TEST(what_makes_no_sense_is_refused_with_a_reason)
 			"expected groups of a size that divides 12 ranks, not 5"},
 		{{"allreduce-two-level", 12, 8, 1, 0},
 			"expected groups of a size that divides 12 ranks, not 0"},
-		{{"pipeline", 12, 8, 1, 0}, "expected 1 or more microbatches"},
+		{{"pipeline", 12, 8, 1, 0}, "expected at least one microbatch"},
 		{{"training", 12, 8, 1, 0, 3, 4, .microbatches = 1},
-			"a training step has a grid of data x tensor x pipeline ranks, such as "
+			"a training step needs a grid of data x tensor x pipeline ranks, such as "
 			"2x4x8"},
 		{{"training", 12, 8, 1, 0, 3, 4, 2, .microbatches = 1},
 			"a grid of 3x4x2 has 24 ranks, expected 12"},
-		{{"alltoallv", 12, 8, 1, 0}, "alltoallv has no lengths, expected a matrix"},
+		{{"alltoallv", 12, 8, 1, 0}, "alltoallv needs lengths; expected a matrix"},
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -74,13 +74,13 @@ CASE(a_missing_folder_is_told_from_a_refused_one)
 CASE(a_link_is_no_folder)
 {
 	assert_int_equal(symlink("/tmp", path), 0);
-	is_refused(private_dir_make(path, &error), "is a symbolic link, expected a folder");
+	is_refused(private_dir_make(path, &error), "is a symbolic link; expected a folder");
 }
 
 CASE(a_file_is_no_folder)
 {
 	make_file(path);
-	is_refused(private_dir_make(path, &error), "is no folder, expected a folder");
+	is_refused(private_dir_make(path, &error), "is not a folder");
 }
 
 CASE(a_folder_that_others_may_write_into_is_refused)

@@ -118,7 +118,7 @@ UNIT_WITH(without_an_iommu_nobody_is_sent_to_bind_it_to_vfio, set_up, tear_down)
 {
 	make_nic("e1000e");
 	run("rm -r %s%s", "/sys/kernel/iommu_groups/7");
-	says(NULL, ENODEV, "vfio-pci cannot take it: this machine's IOMMU is off");
+	says(NULL, ENODEV, "vfio-pci cannot use it: this machine's IOMMU is off");
 }
 
 UNIT_WITH(a_device_of_another_process_names_that_process, set_up, tear_down)

@@ -377,7 +377,7 @@ CLAIM(end_that_a_process_has_is_refused)
 	struct error error;
 
 	assert_int_equal(shared_file_open(&again, bench->path, 1, RING, &error), -EBUSY);
-	assert_non_null(strstr(error.text, "another process has end 1 of this link"));
+	assert_non_null(strstr(error.text, "another process uses end 1 of this link"));
 	shared_file_close(&bench->file[1]);
 	assert_int_equal(shared_file_open(&bench->file[1], bench->path, 1, RING, &error), 0);
 }

@@ -144,7 +144,7 @@ UNIT_TEST(what_cannot_be_is_refused)
 	assert_refused("rlft:ports=4,stages=2", "voqnet", 7,
 		"queuing voqnet: 7 VCs for 8 hosts, expected one for each: switch.vcs of 8");
 	assert_refused("rlft:ports=12,stages=3", "voqnet", 16,
-		"queuing voqnet: a VC for each of 432 hosts, expected a network of at most 16");
+		"queuing voqnet: needs a VC for each of 432 hosts; expected a network of at most 16");
 	assert_refused(
 		"rlft:ports=4,stages=2", "dbbm", 17, "queuing dbbm: 17 VCs, expected 1 to 16");
 	assert_refused("rlft:ports=4,stages=2", "dbbm", 0, "queuing dbbm: 0 VCs, expected 1 to 16");

@@ -233,8 +233,7 @@ UNIT_TEST(bytes_after_the_end_are_refused)
 	bytes.at = realloc(bytes.at, bytes.size + 1);
 	assert_non_null(bytes.at);
 	bytes.at[bytes.size++] = 0;
-	snprintf(text, sizeof(text), "FILE: byte %zu: more bytes, expected the end of the file",
-		bytes.size - 1);
+	snprintf(text, sizeof(text), "FILE: byte %zu: extra bytes after the end", bytes.size - 1);
 	refuse(topology, &bytes, text);
 	free(bytes.at);
 }
@@ -259,13 +258,12 @@ UNIT_TEST(a_route_that_does_not_lead_there_is_refused)
 		const char *text;
 	} bad[] = {
 		{{0x80, 0x80, 0x82, 0x00}, "does not end there"},
-		{{0x80, 0xBF, 0x82, 0x00}, "leaves by a port without a link"},
+		{{0x80, 0xBF, 0x82, 0x00}, "leaves through a port without a link"},
 		{{0xC0, 0x80, 0x82, 0x00}, "lets a switch replace a hop"},
 		{{0x80, 0x00, 0x82, 0x00}, "has an interface element at a switch"},
 		{{0x82, 0x80, 0x82, 0x00}, "continues at a host without an ITB"},
 		{{0x04, 0x80, 0x82, 0x01},
-			"has too many steps, one that is not between two ports, or a layer "
-			"elsewhere than first"},
+			"has too many steps, a step that is not between two ports, or a layer that is not the first element"},
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -294,6 +292,6 @@ UNIT_TEST(a_table_with_a_port_without_a_link_is_refused)
 	route_table_row(file.table, 0)[2] = 9;
 	bytes = write_file(topology, &file);
 	refuse(topology, &bytes,
-		"FILE: byte 238: s0 sends what goes to h2 to a port without a link");
+		"FILE: byte 238: s0 forwards frames for h2 to a port without a link");
 	free(bytes.at);
 }

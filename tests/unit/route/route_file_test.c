@@ -166,10 +166,10 @@ struct bad {
 };
 
 static const struct bad bad[] = {
-	{"hello\n", "FILE:1:1: no route file of ours, expected '# weft routes/1 topology=…'"},
+	{"hello\n", "FILE:1:1: not a Weft route file; expected '# weft routes/1 topology=…'"},
 	{"# weft routes/12 topology=ring\n",
-		"FILE:1:1: no route file of ours, expected '# weft routes/1 topology=…'"},
-	{"# weft routes/1 seed=1\n", "FILE:1:1: no topology in the header, expected topology=ring"},
+		"FILE:1:1: not a Weft route file; expected '# weft routes/1 topology=…'"},
+	{"# weft routes/1 seed=1\n", "FILE:1:1: no topology in the header; expected topology=ring"},
 	{"# weft routes/1 topology=torus\n",
 		"FILE:1:26: routes of topology 'torus', expected 'ring'"},
 	{"# weft routes/1 topology=ring seed=x\n",
@@ -192,30 +192,27 @@ static const struct bad bad[] = {
 		"multiple of 3"},
 	{HEADER "h0 h1 +8 s0:0 s1:2\n", "FILE:2:7: '+8', expected a layer of +1 to +7"},
 	{HEADER "h0 h1 ^s0:0 s1:2\n",
-		"FILE:2:7: '^s0:0' begins a step, expected at most 2 steps, none at the first hop "
-		"or behind a host"},
+		"FILE:2:7: '^s0:0' begins a step; expected at most 2 steps, none at the first hop or after a host"},
 	{HEADER "h0 h3 s0:0 ^s1:0 ^s2:0 ^s3:2\n",
-		"FILE:2:24: '^s3:2' begins a step, expected at most 2 steps, none at the first hop "
-		"or behind a host"},
+		"FILE:2:24: '^s3:2' begins a step; expected at most 2 steps, none at the first hop or after a host"},
 	{HEADER "h0 h2 s0:0 s1:2 !h1 ^s1:0 s2:2\n",
-		"FILE:2:21: '^s1:0' begins a step, expected at most 2 steps, none at the first hop "
-		"or behind a host"},
+		"FILE:2:21: '^s1:0' begins a step; expected at most 2 steps, none at the first hop or after a host"},
 	{HEADER "h0 h1 s0:0 ^s0:2\n",
 		"FILE:2:13: 's0:2', expected 's1:PORT': the message is at s1"},
 	{HEADER "h0 h1 s0:0 s1:2 ^h1\n",
 		"FILE:2:17: '^h1', expected the end of the route or '!h1': the message is at h1"},
 	{"# weft routes/1 topology=ring vcs=9\n", "FILE:1:35: vcs '9', expected 1 to 8 VC classes"},
-	{HEADER "# vc s0:1 ring=0\n", "FILE:2:6: a VC class, expected vcs= in the header first"},
+	{HEADER "# vc s0:1 ring=0\n", "FILE:2:6: a VC class; expected vcs= in the header first"},
 	{CLASSES "# vc h0:0 ring=0\n", "FILE:2:6: 'h0:0', expected the port of a switch"},
 	{CLASSES "# vc \n", "FILE:2:6: '', expected the port of a switch"},
 	{CLASSES "# vc s0:1\n", "FILE:2:6: '', expected ring=NUMBER"},
 	{CLASSES "# vc s0:1 ring=255\n", "FILE:2:11: 'ring=255', expected a ring of 0 .. 254"},
 	{CLASSES "# vc s0:1 ring=0 date\n", "FILE:2:18: 'date', expected dateline or nothing"},
 	{"# weft routes/1 ring\n", "FILE:1:17: 'ring' in the header, expected KEY=VALUE"},
-	{HEADER "h9 h1 s0:0\n", "FILE:2:1: no host 'h9' in topology ring, expected a host"},
-	{HEADER "h0 h9 s0:0\n", "FILE:2:4: no host 'h9' in topology ring, expected a host"},
-	{HEADER "h0\n", "FILE:2:1: a source only, expected SOURCE DESTINATION HOP..."},
-	{HEADER "h0 h0 s0:2\n", "FILE:2:4: a route from h0 to itself, expected another host"},
+	{HEADER "h9 h1 s0:0\n", "FILE:2:1: no host 'h9' in topology ring"},
+	{HEADER "h0 h9 s0:0\n", "FILE:2:4: no host 'h9' in topology ring"},
+	{HEADER "h0\n", "FILE:2:1: only a source; expected SOURCE DESTINATION HOP..."},
+	{HEADER "h0 h0 s0:2\n", "FILE:2:4: a route from h0 to itself; expected another host"},
 	{HEADER "\nh0 h1\n", "FILE:3:1: the route ends at s0, expected h1"},
 	{HEADER "h0 h1 s0:0\n", "FILE:2:1: the route ends at s1, expected h1"},
 	{HEADER "h0 h1 s0:0 s1:0 s2:2\n", "FILE:2:1: the route ends at h2, expected h1"},
@@ -225,7 +222,7 @@ static const struct bad bad[] = {
 	{HEADER "h0 h1 s0\n", "FILE:2:7: 's0', expected 's0:PORT': the message is at s0"},
 	{HEADER "h0 h1 s0:255\n", "FILE:2:7: 's0:255', expected a port of 0 .. 254"},
 	{HEADER "h0 h1 s0:0x\n", "FILE:2:7: 's0:0x', expected a port of 0 .. 254"},
-	{HEADER "h0 h1 s0:9\n", "FILE:2:7: 's0:9' has no link, expected a port with one"},
+	{HEADER "h0 h1 s0:9\n", "FILE:2:7: 's0:9' has no link; expected a port with one"},
 	{HEADER "h0 h1 s0:0 !h1\n", "FILE:2:12: '!h1', expected 's1:PORT': the message is at s1"},
 	{HEADER "h0 h2 s0:0 s1:2 !h2 s1:0 s2:2\n",
 		"FILE:2:17: '!h2', expected the end of the route or '!h1': the message is at h1"},
@@ -303,7 +300,7 @@ UNIT_TEST(a_route_of_too_many_elements_is_refused)
 	for (unsigned i = 0; i < ROUTE_ELEMENTS_MAX + 1; i++)
 		sprintf(text + strlen(text), " s%u:0", i % 4);
 	assert_null(read_text(topology, text, strlen(text), &error));
-	assert_non_null(strstr(error.text, "too many route elements, expected at most 64"));
+	assert_non_null(strstr(error.text, "too many route elements; expected at most 64"));
 }
 
 UNIT_TEST(a_file_that_is_not_there_is_named)
@@ -368,9 +365,9 @@ UNIT_TEST(a_bad_header_is_refused_where_it_is_bad)
 	struct route_file_header header;
 
 	assert_string_equal(read_header("0 1\n", 4, &header).text,
-		"FILE:1:1: no route file of ours, expected '# weft routes/1 topology=…'");
+		"FILE:1:1: not a Weft route file; expected '# weft routes/1 topology=…'");
 	assert_string_equal(read_header("WEFTRT1\n", 8, &header).text,
-		"FILE: byte 8: the file ends, expected 4 more bytes");
+		"FILE: byte 8: the file is truncated; expected 4 more bytes");
 }
 
 UNIT_TEST(a_line_without_an_end_takes_no_memory)

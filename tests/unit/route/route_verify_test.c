@@ -204,7 +204,7 @@ TEST(a_route_by_a_port_without_a_link_is_found)
 	const uint8_t route[] = {TO_NEXT, ROUTE_PORT_BIT | 63, TO_HOST, ROUTE_TYPE_HOST};
 
 	expect_invalid(fixture, route, sizeof(route),
-		"h0 to h2: it leaves by a port without a link at s1:1");
+		"h0 to h2: it leaves through a port without a link at s1:1");
 }
 
 /* Another way than the one that is judged. */
@@ -251,7 +251,7 @@ TEST(an_element_of_no_known_type_is_found)
 	const uint8_t route[] = {TO_NEXT, TO_NEXT, TO_HOST, 0x33};
 
 	expect_invalid(fixture, route, sizeof(route),
-		"h0 to h2: it has an element of no known type at h2:0");
+		"h0 to h2: it has an element of an unknown type at h2:0");
 }
 
 TEST(a_step_that_is_not_between_two_ports_is_found)
@@ -302,7 +302,7 @@ TEST(tables_that_send_round_in_a_circle_are_found)
 				    1, &fixture->report, NULL));
 	assert_false(fixture->report.connected);
 	assert_int_equal(fixture->report.invalid, 5);
-	assert_non_null(strstr(fixture->report.evidence, "the tables send it in a circle"));
+	assert_non_null(strstr(fixture->report.evidence, "the tables send it around a loop"));
 }
 
 TEST(a_table_with_a_hole_is_found)

@@ -234,8 +234,7 @@ UNIT_TEST(a_pair_that_nothing_connects_is_named)
 	assert_int_equal(route_set_count(set, 0, 1), 1);
 	assert_int_equal(route_set_check_connected(set, topology, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"net: no route from h0 to h2 (4 pairs of hosts without a route in all), "
-		"expected a connected topology");
+		"net: no route from h0 to h2 (4 pairs of hosts without a route in total); expected a connected topology");
 }
 
 UNIT_TEST(a_way_that_does_not_fit_into_a_frame_is_refused)

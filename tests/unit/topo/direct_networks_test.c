@@ -202,8 +202,7 @@ UNIT_TEST(a_dragonfly_with_more_links_than_ports_is_refused)
 
 	assert_null(topology_generate("dragonfly:a=4,p=2,h=2,g=6,parallel=2", &error));
 	assert_string_equal(error.text,
-		"dragonfly:a=4,p=2,h=2,g=6,parallel=2: 6 groups with 2 links per pair need 10 links "
-		"per group, at most 8");
+		"dragonfly:a=4,p=2,h=2,g=6,parallel=2: 6 groups with 2 links per pair need 10 links per group; the maximum is 8");
 	assert_null(topology_generate("dragonfly:a=4,p=2,h=2,parallel=2", &error));
 }
 

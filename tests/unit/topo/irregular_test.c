@@ -181,19 +181,15 @@ UNIT_TEST(impossible_requests_are_refused_with_the_reason)
 	} bad[] = {
 		{"irregular", "irregular: option 'switches' is missing (switches)"},
 		{"irregular:switches=5,degree=3",
-			"irregular:switches=5,degree=3: switches or degree must be even, each link "
-			"has two ends"},
+			"irregular:switches=5,degree=3: switches or degree must be even, because each link has two ends"},
 		{"irregular:switches=4",
-			"irregular:switches=4: 4 links per switch need as many other "
-			"switches, there are 3"},
+			"irregular:switches=4: 4 links per switch need as many other switches, but there are 3"},
 		{"irregular:switches=16,ports=6",
-			"irregular:switches=16,ports=6: 4 links and 4 hosts need 8 ports per switch, "
-			"there are 6"},
+			"irregular:switches=16,ports=6: 4 links and 4 hosts need 8 ports per switch, but there are 6"},
 		{"irregular:switches=16,degree=40,hosts=30",
-			"irregular:switches=16,degree=40,hosts=30: 40 links per switch need as many "
-			"other switches, there are 15"},
+			"irregular:switches=16,degree=40,hosts=30: 40 links per switch need as many other switches, but there are 15"},
 		{"irregular:switches=300,degree=200,hosts=100",
-			"irregular:switches=300,degree=200,hosts=100: needs 300 ports per switch, at most "
+			"irregular:switches=300,degree=200,hosts=100: needs 300 ports per switch; the maximum is "
 			"255"},
 		{"irregular:switches=4,degree=1",
 			"irregular:switches=4,degree=1: 4 switches cannot be connected with 1 link "
@@ -202,7 +198,7 @@ UNIT_TEST(impossible_requests_are_refused_with_the_reason)
 			"irregular:switches=2,degree=0: 2 switches cannot be connected with 0 links "
 			"each"},
 		{"irregular:switches=20000",
-			"irregular:switches=20000: needs 80000 hosts, at most 65536"},
+			"irregular:switches=20000: needs 80000 hosts; the maximum is 65536"},
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -124,25 +124,25 @@ UNIT_TEST(unfit_options_are_refused_with_what_was_expected)
 {
 	static const char *const bad[][2] = {
 		{"clos:ports=8,stages=2,over=2:1",
-			"clos:ports=8,stages=2,over=2:1: over=2:1 divides ports, expected a multiple of 3"},
+			"clos:ports=8,stages=2,over=2:1: over=2:1 divides ports; expected a multiple of 3"},
 		{"clos:ports=8,stages=2,over=3",
 			"clos:ports=8,stages=2,over=3: over=3: expected a ratio such as 3:1, each number 1 to 255"},
 		{"clos:ports=8,stages=4",
 			"clos:ports=8,stages=4: stages=4: expected a whole number from 2 to 3"},
 		{"hyperx:shape=4x4x4,width=1x2",
-			"hyperx:shape=4x4x4,width=1x2: 2 widths for 3 dimensions, expected one, or one for each"},
+			"hyperx:shape=4x4x4,width=1x2: 2 widths for 3 dimensions; expected one, or one per dimension"},
 		{"hyperx:shape=256x256", "hyperx:shape=256x256: needs more than 65535 switches"},
 		{"slimfly:q=6",
 			"slimfly:q=6: q=6: expected a power of a prime, such as 3, 4, 5, 7, 8, 9"},
 		{"polarfly:q=12",
 			"polarfly:q=12: q=12: expected a power of a prime, such as 2, 3, 4, 5, 7, 8"},
-		{"slimfly:q=181", "slimfly:q=181: needs 407 ports per switch, at most 255"},
+		{"slimfly:q=181", "slimfly:q=181: needs 407 ports per switch; the maximum is 255"},
 		{"dragonfly-plus:l=2,s=2,p=2,h=2,g=6",
-			"dragonfly-plus:l=2,s=2,p=2,h=2,g=6: 6 groups with 1 links per pair need 5 links per group, at most 4"},
+			"dragonfly-plus:l=2,s=2,p=2,h=2,g=6: 6 groups with 1 links per pair need 5 links per group; the maximum is 4"},
 		{"dragonfly:a=4,p=2,h=2,wiring=palm",
 			"dragonfly:a=4,p=2,h=2,wiring=palm: wiring=palm: expected one of palmtree, absolute, circulant"},
 		{"jellyfish:switches=5,degree=3,hosts=1",
-			"jellyfish:switches=5,degree=3,hosts=1: switches or degree must be even, each link has two ends"},
+			"jellyfish:switches=5,degree=3,hosts=1: switches or degree must be even, because each link has two ends"},
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

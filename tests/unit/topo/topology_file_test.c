@@ -67,7 +67,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{"name: x\n", "t.yaml:1:1: 'weft: topology/1' is missing; it names the kind "
 			      "of file"},
 		{"weft: topology/1\nswitchs: []\n",
-			"t.yaml:2:1: unknown key 'switchs', nearest is switches; known are: weft, "
+			"t.yaml:2:1: unknown key 'switchs', nearest is switches; known keys: weft, "
 			"name, link, switches, hosts, links, ports"},
 		{"weft: topology/1\nswitches: []\nhosts: []\n",
 			"t.yaml:1:1: key 'links' is missing"},
@@ -78,15 +78,14 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "  - {a: h0:1, b: s1:2}\n",
 			"t.yaml:11: no port 1 at host h0 in line 7: it has one port, h0:0"},
 		{HEAD "  - {a: s0:0, b: s1:2}\n",
-			"t.yaml:11: a second link in port s0:0, which has the one in line 9 "
-			"already"},
+			"t.yaml:11: port s0:0 already has a link in line 9"},
 		{HEAD "  - {a: s2:0, b: s1:2}\n",
 			"t.yaml:11:9: there is no device 's2', nearest is 's0'"},
 		{HEAD "  - {a: s0, b: s1:2}\n",
 			"t.yaml:11:9: 's0' is not a port: expected device and number, such as s0:0"},
 		{HEAD "  - {a: s0:2}\n", "t.yaml:11:5: key 'b' is missing"},
 		{HEAD "  - {a: s0:2, b: s1:2, rat: 1Gbps}\n",
-			"t.yaml:11:24: unknown key 'rat', nearest is rate; known are: a, b, rate, "
+			"t.yaml:11:24: unknown key 'rat', nearest is rate; known keys: a, b, rate, "
 			"delay"},
 		{HEAD "  - {a: s0:2, b: s1:2, rate: 10}\n",
 			"t.yaml:11:30: 'rate: 10': expected a rate with its unit, such as 10Gbps (bps, kbps, Mbps, Gbps)"},
@@ -106,11 +105,10 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 			"t.yaml:2:19: 's 0' is not a name: expected letters, digits, '_', '.' and '-', the first one a letter, digit or '_'"},
 		{"weft: topology/1\nswitches: [{name: a, ports: 6}]\nhosts: [{name: a}]\n"
 		 "links: []\n",
-			"t.yaml:3: a second device is named 'a', the first one is in line 2; names "
-			"are unique over switches and hosts"},
+			"t.yaml:3: a second device is named 'a' (the first one is in line 2); names must be unique among switches and hosts"},
 		{"weft: topology/1\nswitches: [{name: s0, ports: 6}]\nhosts: [{name: h0}]\n"
 		 "links: []\n",
-			"t.yaml:3: host h0 has no link, expected one to a switch"},
+			"t.yaml:3: host h0 has no link; expected one to a switch"},
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

@@ -82,18 +82,15 @@ UNIT_TEST(wrong_hosts_are_refused)
 			"t.yaml:9:9: 'node2' is not a port: expected device and number, such as "
 			"node2:0"},
 		{PLANES "  - {a: node2:0, b: plane1:1}\n",
-			"t.yaml:9: a second link in port node2:0, which has the one in line 8 "
-			"already"},
+			"t.yaml:9: port node2:0 already has a link in line 8"},
 		{"weft: topology/1\nswitches: [{name: s, ports: 2}]\n"
 		 "hosts: [{name: a, ports: 2}]\nlinks: [{a: 'a:0', b: 'a:1'}]\n",
-			"t.yaml:4: hosts a:0 and a:1 are linked directly, one end must be a "
-			"switch"},
+			"t.yaml:4: hosts a:0 and a:1 are linked directly; one end must be a switch"},
 		{"weft: topology/1\nswitches: [{name: a, ports: 2}]\n"
 		 "hosts: [{name: a, ports: 2}]\nlinks: []\n",
-			"t.yaml:3: a switch and a host with several ports are named 'a'; names are "
-			"unique over switches and hosts"},
+			"t.yaml:3: a switch and a host with several ports are named 'a'; names must be unique among switches and hosts"},
 		{"weft: topology/1\nswitches: []\nhosts: [{name: h, ports: 2}]\nlinks: []\n",
-			"t.yaml:3: host h has no link, expected one to a switch"},
+			"t.yaml:3: host h has no link; expected one to a switch"},
 		{"weft: topology/1\nswitches: []\nhosts: [{name: h, ports: 9}]\nlinks: []\n",
 			"t.yaml:3:26: 'ports: 9': expected a whole number from 1 to 8"},
 	};

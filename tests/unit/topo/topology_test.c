@@ -104,8 +104,7 @@ UNIT_TEST(two_links_in_one_port_are_refused_with_both_lines)
 	struct topology *topology = make();
 
 	topology_add_link(topology, SWITCH(0, 2), SWITCH(1, 1), 0, 0, 14);
-	assert_refused(
-		topology, "t:14: a second link in port s0:2, which has the one in line 13 already");
+	assert_refused(topology, "t:14: port s0:2 already has a link in line 13");
 }
 
 UNIT_TEST(two_links_at_one_host_are_refused_with_both_lines)
@@ -113,8 +112,7 @@ UNIT_TEST(two_links_at_one_host_are_refused_with_both_lines)
 	struct topology *topology = make();
 
 	topology_add_link(topology, SWITCH(1, 1), HOST(0), 0, 0, 14);
-	assert_refused(
-		topology, "t:14: a second link in port h0:0, which has the one in line 11 already");
+	assert_refused(topology, "t:14: port h0:0 already has a link in line 11");
 }
 
 UNIT_TEST(a_link_from_a_switch_to_itself_is_refused)
@@ -131,7 +129,7 @@ UNIT_TEST(hosts_linked_directly_are_refused)
 
 	topology_add_link(topology, HOST(0), HOST(1), 0, 0, 3);
 	assert_refused(
-		topology, "t:3: hosts h0 and h1 are linked directly, one end must be a switch");
+		topology, "t:3: hosts h0 and h1 are linked directly; one end must be a switch");
 }
 
 UNIT_TEST(a_host_without_a_link_is_refused)
@@ -140,7 +138,7 @@ UNIT_TEST(a_host_without_a_link_is_refused)
 
 	topology->host_at[1].line = 9;
 	topology_add_link(topology, HOST(0), SWITCH(0, 0), 0, 0, 3);
-	assert_refused(topology, "t:9: host h1 has no link, expected one to a switch");
+	assert_refused(topology, "t:9: host h1 has no link; expected one to a switch");
 }
 
 UNIT_TEST(a_device_that_does_not_exist_is_refused)
@@ -148,7 +146,7 @@ UNIT_TEST(a_device_that_does_not_exist_is_refused)
 	struct topology *topology = make();
 
 	topology_add_link(topology, SWITCH(9, 1), SWITCH(0, 3), 0, 0, 14);
-	assert_refused(topology, "t:14: the link leads to switch number 9, there are 2");
+	assert_refused(topology, "t:14: the link leads to switch number 9, but there are 2");
 }
 
 UNIT_TEST(two_devices_of_one_name_are_refused_with_both_lines)
@@ -158,8 +156,8 @@ UNIT_TEST(two_devices_of_one_name_are_refused_with_both_lines)
 	topology->switch_at[1].line = 4;
 	topology->host_at[0].line = 7;
 	strcpy(topology->host_at[0].name, "s1");
-	assert_refused(topology, "t:7: a second device is named 's1', the first one is in line 4; "
-				 "names are unique over switches and hosts");
+	assert_refused(topology,
+		"t:7: a second device is named 's1' (the first one is in line 4); names must be unique among switches and hosts");
 }
 
 UNIT_TEST(switches_without_a_number_of_ports_get_what_their_links_need)

@@ -22,8 +22,8 @@ static void expect(int status, bool memory, const char *said)
 
 UNIT_TEST(a_code_and_a_signal_are_told_apart)
 {
-	expect(EXITED(3), false, "has ended with exit code 3");
-	expect(EXITED(0), false, "has ended with exit code 0");
+	expect(EXITED(3), false, "ended with exit code 3");
+	expect(EXITED(0), false, "ended with exit code 0");
 	expect(SIGSEGV, false, "was killed by signal 11 (Segmentation fault)");
 	/* With a core dump. */
 	expect(SIGABRT | 0x80, true, "was killed by signal 6 (Aborted)");
@@ -34,7 +34,7 @@ UNIT_TEST(of_a_kill_it_is_said_how_much_is_known)
 	expect(SIGKILL, true,
 		"was killed by signal 9 (the kernel's out-of-memory killer: see dmesg)");
 	expect(SIGKILL, false,
-		"was killed by signal 9 (SIGKILL; if memory was short, by the kernel: see dmesg)");
+		"was killed by signal 9 (SIGKILL; by the kernel if memory was short: see dmesg)");
 }
 
 #define KILLED                                                                               \

@@ -59,7 +59,7 @@ UNIT_TEST(a_device_that_does_not_use_its_tables_is_named)
 	expect_not_done("follows", json_string("h2"), "does not follow h1");
 	expect_not_done("paused", json_true(), "paused");
 	expect_not_done("epoch", json_integer(0), "no tables");
-	expect_not_done("tables_refused", json_true(), "cannot use its last tables");
+	expect_not_done("tables_refused", json_true(), "cannot use its latest tables");
 }
 
 UNIT_TEST(a_mapper_leads_from_its_first_probe_on)
@@ -86,7 +86,7 @@ UNIT_TEST(a_mapper_that_is_about_to_change_routes_is_not_done)
 
 	json_object_set_new(mapper, "changing", json_true());
 	assert_false(lab_mapping_done(mapping, true, 1, &why));
-	assert_string_equal(why.text, "mapper h1 has routes to change");
+	assert_string_equal(why.text, "mapper h1 still has routes to change");
 	json_object_set_new(mapper, "changing", json_false());
 	assert_true(lab_mapping_done(mapping, true, 1, &why));
 	json_decref(mapping);
@@ -102,7 +102,7 @@ UNIT_TEST(of_two_who_lead_the_greater_part_has_the_mapper)
 	assert_string_equal(
 		json_string_value(json_object_get(lab_mapping_leader(mapping), "host")), "h5");
 	assert_false(lab_mapping_done(mapping, true, 1, &why));
-	assert_non_null(strstr(why.text, "in parts"));
+	assert_non_null(strstr(why.text, "into parts"));
 	json_decref(mapping);
 }
 
@@ -163,7 +163,7 @@ UNIT_TEST(a_mapper_elsewhere_is_known_by_those_who_follow_it)
 	assert_string_equal(lead.host, "h9");
 	assert_false(lab_lead_lives(&lead, &why));
 	assert_string_equal(why.text,
-		"mapper h9 on another machine was last heard from 0.7 s ago: is it running, and is there a "
+		"mapper h9 on another machine last sent something 0.7 s ago: is it running, and is there a "
 		"path to it?");
 	json_decref(elsewhere);
 	json_decref(mapping);
@@ -209,7 +209,7 @@ UNIT_TEST(devices_that_follow_nobody_have_no_mapper_anywhere)
 	add_agent(mapping, "s0", "");
 	assert_false(lab_mapping_done(mapping, false, 1, &why));
 	assert_string_equal(
-		why.text, "no mapper leads here, and none on another machine was heard");
+		why.text, "no mapper leads here, and none on another machine was detected");
 	json_decref(mapping);
 }
 

@@ -44,6 +44,5 @@ UNIT_TEST(of_several_the_first_is_named_and_the_others_are_counted)
 	expect(json_pack("{s:{s:i, s:i}, s:{s:i}}", "s0", "no_mbuf", 1, "pool_empty", 2, "s1",
 		       "no_mbuf", 5),
 		false,
-		"s0: no buffer for control frames 1 times: the pool of control frames is exhausted, "
-		"and so say 2 more counters");
+		"s0: no buffer for control frames 1 times: the pool of control frames is exhausted, as 2 more counters also show");
 }

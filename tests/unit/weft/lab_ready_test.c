@@ -47,9 +47,9 @@ UNIT_TEST(a_link_at_which_nothing_was_heard_waits)
 
 UNIT_TEST(a_nic_without_carrier_is_not_said_to_wait)
 {
-	static const char why[] = "link s0:1 - s7:0 is without carrier: is the cable in, and the "
-				  "other end on? (A kernel interface also has to be up: 'ip link "
-				  "set NAME up')";
+	static const char why[] =
+		"link s0:1 - s7:0 is without carrier: is the cable plugged in, and the other end on? (A kernel interface also has to be up: 'ip link "
+		"set NAME up')";
 
 	expect(link_of("s0:1", "s7:0", "no carrier", 0), why);
 	expect(link_of("s0:1", "s7:0", "no carrier", 3), why);
@@ -71,13 +71,13 @@ UNIT_TEST(an_end_on_another_machine_is_said_to_be_there)
 {
 	expect(link_of("s0:1", "s7:0", "down", 0),
 		"link s0:1 - s7:0 is waiting: nothing was heard from s7, which runs on another "
-		"machine: its part of the lab must be up there, and the cable be in these two ports");
+		"machine: its part of the lab must be up there, and the cable must be in these two ports");
 }
 
 UNIT_TEST(a_link_that_has_fallen_is_told_from_one_that_was_cut)
 {
 	expect(link_of("s0:1", "s7:0", "down", 2),
-		"link s0:1 - s7:0 is down: the other end has gone silent");
+		"link s0:1 - s7:0 is down: the other end stopped sending");
 	expect(link_of("s0:1", "s1:0", "cut", 0),
 		"link s0:1 - s1:0 is cut: 'weft lab link' joins it");
 }

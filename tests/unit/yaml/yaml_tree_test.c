@@ -37,7 +37,7 @@ UNIT_TEST(nodes_know_line_and_column)
 UNIT_TEST(duplicate_keys_are_refused_with_both_lines)
 {
 	assert_refused(
-		"a: 1\nb: 2\na: 3\n", "t.yaml:3:1: duplicate key 'a', the first one is in line 1");
+		"a: 1\nb: 2\na: 3\n", "t.yaml:3:1: duplicate key 'a'; the first one is in line 1");
 }
 
 UNIT_TEST(anchors_aliases_and_tags_are_refused)
@@ -49,13 +49,13 @@ UNIT_TEST(anchors_aliases_and_tags_are_refused)
 
 UNIT_TEST(a_second_document_is_refused)
 {
-	assert_refused("a: 1\n---\nb: 1\n", "t.yaml:2:1: a second document, expected one");
+	assert_refused("a: 1\n---\nb: 1\n", "t.yaml:2:1: a second document; expected one");
 }
 
 UNIT_TEST(an_empty_file_is_refused)
 {
-	assert_refused("", "t.yaml:1:1: nothing is in it");
-	assert_refused("# only a comment\n", "t.yaml:1:1: nothing is in it");
+	assert_refused("", "t.yaml:1:1: expected a value, found nothing");
+	assert_refused("# only a comment\n", "t.yaml:1:1: expected a value, found nothing");
 }
 
 UNIT_TEST(broken_yaml_is_refused_where_it_breaks)
@@ -66,20 +66,20 @@ UNIT_TEST(broken_yaml_is_refused_where_it_breaks)
 	assert_true(strncmp(error.text, "t.yaml:2:", 9) == 0);
 	assert_non_null(strstr(error.text, "not valid YAML"));
 	assert_null(parse("a: \xff\xfe\n", &error));
-	assert_non_null(strstr(error.text, "not a text"));
+	assert_non_null(strstr(error.text, "not text"));
 }
 
 UNIT_TEST(keys_that_are_no_text_are_refused)
 {
-	assert_refused("[a, b]: 1\n", "t.yaml:1:1: a key must be a text");
+	assert_refused("[a, b]: 1\n", "t.yaml:1:1: a key must be a string");
 }
 
 UNIT_TEST(control_characters_are_refused)
 {
-	assert_refused("a: \"x\\u0007\"\n", "t.yaml:1:4: a control character in a text");
-	assert_refused("a: \"x\\0y\"\n", "t.yaml:1:4: a control character in a text");
-	assert_refused("a: \"x\\ny\"\n", "t.yaml:1:4: a control character in a text");
-	assert_refused("a: \"\\u2028\"\n", "t.yaml:1:4: a control character in a text");
+	assert_refused("a: \"x\\u0007\"\n", "t.yaml:1:4: a control character in text");
+	assert_refused("a: \"x\\0y\"\n", "t.yaml:1:4: a control character in text");
+	assert_refused("a: \"x\\ny\"\n", "t.yaml:1:4: a control character in text");
+	assert_refused("a: \"\\u2028\"\n", "t.yaml:1:4: a control character in text");
 }
 
 UNIT_TEST(deep_nesting_is_refused)
@@ -98,7 +98,7 @@ UNIT_TEST(long_texts_are_refused)
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "a: ", 3);
 	text[sizeof(text) - 1] = '\0';
-	assert_refused(text, "t.yaml:1:4: a text of more than 4096 bytes");
+	assert_refused(text, "t.yaml:1:4: text longer than 4096 bytes");
 }
 
 UNIT_TEST(maps_of_too_many_keys_are_refused)
@@ -107,7 +107,7 @@ UNIT_TEST(maps_of_too_many_keys_are_refused)
 
 	for (unsigned i = 0; i <= YAML_TREE_KEYS_MAX; i++)
 		at += sprintf(at, "k%u: 1\n", i);
-	assert_refused(text, "t.yaml:1025:1: a map of more than 1024 keys");
+	assert_refused(text, "t.yaml:1025:1: a map with more than 1024 keys");
 	free(text);
 }
 
@@ -169,7 +169,7 @@ UNIT_TEST(a_number_after_a_point_is_an_index)
 	assert_int_equal(yaml_tree_set(tree, "--set", "t.3.b=1", &error), -EINVAL);
 	assert_string_equal(error.text, "--set t.3.b: the list has no such element");
 	assert_int_equal(yaml_tree_set(tree, "--set", "s.0=1", &error), -EINVAL);
-	assert_string_equal(error.text, "--set s.0: the index is for a list, but this is not one");
+	assert_string_equal(error.text, "--set s.0: an index, but this is not a list");
 }
 
 UNIT_TEST(a_bad_set_says_which)
@@ -180,11 +180,11 @@ UNIT_TEST(a_bad_set_says_which)
 		{"s", "--set s: expected KEY=VALUE"},
 		{"s.a.b=1", "--set s.a.b: the path goes through a value that is not a map"},
 		{"t[2].b=1", "--set t[2].b: the list has no such element"},
-		{"s[0]=1", "--set s[0]: the index is for a list, but this is not one"},
+		{"s[0]=1", "--set s[0]: an index, but this is not a list"},
 		{"t[x]=1", "--set t[x]: expected an index, such as [0]"},
 		{"t[0=1", "--set t[0: expected ']' after the index"},
 		{".a=1", "--set .a: expected a key, such as switch.buffer or traffic[0].load"},
-		{"a=", "--set a: nothing is in it"},
+		{"a=", "--set a: expected a value, found nothing"},
 	};
 	struct error error;
 	OWNED(yaml_tree) *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &error);

@@ -91,7 +91,7 @@ class Child:
         if self.code < 0:
             return f"ended by signal {-self.code} ({signal.strsignal(-self.code)}){more}"
         whole = self.code <= Exit.BAD_ANSWER
-        return ("no whole result" if whole else f"exit code {self.code}") + more
+        return ("no complete result" if whole else f"exit code {self.code}") + more
 
     def result(self, asker: Asker, cut_short: bool, seal: bool) -> dict[str, Any]:
         """Returns the complete result in 'part'. Raises an Error if there is none."""

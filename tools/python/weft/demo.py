@@ -89,7 +89,7 @@ def main(arguments: list[str]) -> int:
     try:
         os.mkdir(folder)
     except FileExistsError:
-        raise Error(f"{folder} is already there, expected a new folder after -o") from None
+        raise Error(f"{folder} already exists; expected a new folder after -o") from None
     write_text(os.path.join(folder, "tree.yaml"), TREE)
     write_text(os.path.join(folder, "hot-spot.yaml"), HOT_SPOT)
     for line in TOUR.splitlines():
@@ -101,7 +101,7 @@ def main(arguments: list[str]) -> int:
         if done.returncode == Exit.INTERRUPTED:
             raise KeyboardInterrupt
         if done.returncode != expected:
-            text = f"'{line[5:]}' ended with {done.returncode}, expected {expected}"
+            text = f"'{line[5:]}' ended with exit code {done.returncode}, expected {expected}"
             raise Error(text, Exit.NOT_ABLE)
     print(END.format(folder), end="")
     return Exit.DONE

@@ -164,7 +164,7 @@ def _add_values(
     if seeds is not None:
         found = list(seeds)
         if not found or found[0] < 0 or found != list(range(found[0], found[0] + len(found))):
-            raise Error("seeds: expected numbers that count up by 1, such as range(1, 6)")
+            raise Error("seeds: expected consecutive numbers, such as range(1, 6)")
         plan.first_seed, plan.seeds = found[0], len(found)
 
 

@@ -17,7 +17,7 @@ from .error import Error, naming, os_error
 def refuse_same(output: str, source: str) -> None:
     with contextlib.suppress(OSError):
         if os.path.isfile(output) and os.path.samefile(output, source):
-            raise Error(f"{output}: is read as {source}, expected another file to write to")
+            raise Error(f"{output}: is also the input {source}; expected a different output file")
 
 
 def remove(*paths: str) -> None:
@@ -118,7 +118,7 @@ class Reader:
             problem = getattr(error, "problem", None) or str(error)
             raise Error(f"{path}{place}: not valid YAML: {problem}") from error
         if self.root is None:
-            raise Error(f"{path}: nothing is in it")
+            raise Error(f"{path}: expected a value, found nothing")
 
     def refuse(self, node: Any, text: str) -> Error:
         mark = node.start_mark
@@ -134,7 +134,7 @@ class Reader:
         pairs: Pairs = {}
         for name, value in self.expect(node, "mapping", key):
             if name.id != "scalar":
-                raise self.refuse(name, "a key must be a text")
+                raise self.refuse(name, "a key must be a string")
             if name.value in pairs:
                 raise self.refuse(name, f"duplicate key '{name.value}'")
             pairs[name.value] = (name, value)
@@ -145,7 +145,7 @@ class Reader:
         for key in (key for key in pairs if key not in known):
             near = difflib.get_close_matches(key, known, 1)
             nearest = f", nearest is {near[0]}" if near else ""
-            text = f"unknown key '{key[:60]}'{nearest}; known are: {', '.join(known)}"
+            text = f"unknown key '{key[:60]}'{nearest}; known keys: {', '.join(known)}"
             raise self.refuse(pairs[key][0], text)
 
     def needs(self, node: Any, pairs: Pairs, keys: Iterable[str]) -> None:

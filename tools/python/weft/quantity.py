@@ -145,7 +145,7 @@ def span(low: str | int, high: str | int, step: str | int) -> list[str]:
             continue
         first, last, by = numbers
         if by == 0 or first > last:
-            raise Error(f"'{':'.join(words)}': counts up from LO to HI by a STEP above 0")
+            raise Error(f"'{':'.join(words)}': expected LO <= HI and a STEP above 0")
         if (last - first) // by >= VALUES_MAX:
             raise Error(f"more than {VALUES_MAX} values")
         counted = range(first, last + 1, by)
@@ -155,8 +155,7 @@ def span(low: str | int, high: str | int, step: str | int) -> list[str]:
 
 def not_a_span(text: str) -> Error:
     return Error(
-        f"'{text}': expected LO:HI:STEP, three numbers with the same kind of unit or none, "
-        "such as 10%:100%:10%"
+        f"'{text}': expected LO:HI:STEP, three numbers with the same kind of unit, or without units, such as 10%:100%:10%"
     )
 
 

@@ -56,7 +56,7 @@ static int choose_processes(struct lab_apply *apply, struct error *error)
 	apply->restart = calloc(plan->processes, sizeof(*apply->restart));
 	apply->up.ended = calloc(plan->processes, sizeof(*apply->up.ended));
 	if (apply->restart == NULL || apply->up.ended == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	lab_apply_find_restarts(apply);
 	for (unsigned i = 0; i < plan->processes; i++)
 		apply->up.ended[i] =
@@ -75,7 +75,7 @@ static int write_devices(const struct lab_apply *apply, bool ending, struct erro
 	if (result == 0 && ending)
 		result = lab_devices_of(&before, &apply->from, apply->fabric);
 	if (result < 0)
-		error_set(error, ENOMEM, "no memory");
+		error_set(error, ENOMEM, "out of memory");
 	for (unsigned kind = 0; kind < 2 && result == 0; kind++)
 		for (uint32_t i = 0; i < before.count[kind]; i++)
 			if (devices.at[kind][i].process[0] == '\0')
@@ -105,7 +105,7 @@ static int end_processes(struct lab_apply *apply,
 	struct lab_state some = {.process = calloc(state->processes + 1u, sizeof(*some.process))};
 
 	if (some.process == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	for (unsigned i = 0; i < state->processes; i++)
 		if (ends(apply, state->process[i].name))
 			some.process[some.processes++] = state->process[i];
@@ -144,7 +144,7 @@ static int ask_process(
 		result = -EAGAIN;
 	else if (lab_text(answer, "error")[0] != '\0')
 		result = error_set(error, ENODEV,
-			"%s: %s; 'weft lab apply' again carries out the rest", record->name,
+			"%s: %s; run 'weft lab apply' again to carry out the rest", record->name,
 			lab_text(answer, "error"));
 	json_decref(answer);
 	return result;
@@ -237,13 +237,12 @@ static int apply_locked(struct lab_apply *apply, struct error *error)
 	result = carry_out(apply, error);
 	if (result < 0)
 		return result;
-	printf("lab %s is as in the file after %" PRIu64 " ms\n", apply->up.lab.plan->lab,
+	printf("lab %s matches the file after %" PRIu64 " ms\n", apply->up.lab.plan->lab,
 		lab_now_ms() - began);
 	if (apply->up.mapper.miscabled > 0)
 		fprintf(stderr,
 			"weft " COMMAND
-			": warning: the mapper does not find the fabric of the file: "
-			"'weft lab map %s' shows the differences\n",
+			": warning: the mapper's fabric differs from the file: 'weft lab map %s' shows the differences\n",
 			apply->up.lab.plan->lab);
 	return 0;
 }

@@ -101,8 +101,7 @@ static int check_numbers(const struct lab_apply *apply, struct error *error)
 	for (enum device_kind kind = DEVICE_SWITCH; kind <= DEVICE_HOST; kind++)
 		if (lab_devices_numbers(to->topology, kind) > apply->from.devices_max[kind])
 			return error_set(error, EINVAL,
-				"%s: with those that were removed, lab %s would have had %u %s: its "
-				"processes have room for %u; 'weft lab up --restart %s' applies the file",
+				"%s: counting removed ones, lab %s would have had %u %s, but its processes have room for %u; 'weft lab up --restart %s' applies the file",
 				to->path, to->plan->lab, lab_devices_numbers(to->topology, kind),
 				what[kind], apply->from.devices_max[kind], to->path);
 	return 0;

@@ -75,10 +75,10 @@ static void find_lack(
 		set_lack(interface, "%" PRIu64 " frames were dropped", from->dropped);
 	else if (port && from->received == UINT64_MAX)
 		set_lack(interface,
-			"its frames are not counted: the capture was not ended, or another program rewrote it");
+			"the number of its frames is unknown: the capture was not ended, or another program rewrote it");
 	else if (port && kept != from->packets)
-		set_lack(interface, "%" PRIu64 " frames were captured, the file has %" PRIu64, kept,
-			from->packets);
+		set_lack(interface, "%" PRIu64 " frames were captured, but the file has %" PRIu64,
+			kept, from->packets);
 }
 
 static bool is_of_weft(const struct capture_packet *packet)
@@ -100,7 +100,7 @@ static void note_cut(struct audit_subject *subject, struct audit_interface *inte
 		return;
 	if (whole || packet->captured_bytes < frame_payload_offset(header)) {
 		if (interface->lack == NULL)
-			set_lack(interface, "frames were cut to %" PRIu32 " bytes",
+			set_lack(interface, "frames were truncated to %" PRIu32 " bytes",
 				packet->captured_bytes);
 	} else {
 		subject->cut |= !subject->virtual && header->kind == FRAME_DATA;
@@ -120,7 +120,7 @@ static int check_rate(const struct audit_subject *subject, uint32_t file,
 	quantity_format(QUANTITY_RATE, from->rate_bps, there);
 	quantity_format(QUANTITY_RATE, rate_bps, here);
 	return error_set(error, EINVAL,
-		"%s: %s has %s, expected %s: the capture is of another fabric",
+		"%s: %s has %s, expected %s: the capture is from another fabric",
 		subject->reader[file].path, from->name, there, here);
 }
 
@@ -131,7 +131,7 @@ static int check_sender(const struct audit_subject *subject, uint32_t file,
 	const uint8_t *from = packet->bytes + 6;
 	uint32_t expected = packet->direction == CAPTURE_OUT ? way : way ^ 1;
 	uint32_t sender = audit_sender_of(subject->topology, packet);
-	char name[AUDIT_WAY_NAME], other[AUDIT_WAY_NAME] = "a device that is not here";
+	char name[AUDIT_WAY_NAME], other[AUDIT_WAY_NAME] = "a device that is not in it";
 	char right[AUDIT_WAY_NAME];
 	unsigned fabric = (unsigned)(from[4] << 8 | from[5]);
 
@@ -142,8 +142,7 @@ static int check_sender(const struct audit_subject *subject, uint32_t file,
 	if (subject->fabric != 0 && fabric != subject->fabric)
 		return error_set(error, EINVAL,
 			"%s: frame %" PRIu64
-			" of %s is of fabric %u, expected %u: the capture is of "
-			"another fabric",
+			" of %s is of fabric %u, expected %u: the capture is from another fabric",
 			subject->reader[file].path, packet->number, name, fabric, subject->fabric);
 	if (sender == expected)
 		return 0;
@@ -151,8 +150,7 @@ static int check_sender(const struct audit_subject *subject, uint32_t file,
 		audit_way_name(subject->topology, sender, other);
 	return error_set(error, EINVAL,
 		"%s: frame %" PRIu64
-		" of %s was sent by %s, expected %s: the capture is of another "
-		"fabric",
+		" of %s was sent by %s, expected %s: the capture is from another fabric",
 		subject->reader[file].path, packet->number, name, other,
 		audit_way_name(subject->topology, expected, right));
 }
@@ -164,7 +162,7 @@ static int refuse_twice(const struct audit_subject *subject, uint32_t file, uint
 {
 	char name[AUDIT_WAY_NAME];
 
-	return error_set(error, EINVAL, "%s: has frames of %s, as %s has",
+	return error_set(error, EINVAL, "%s: has frames of %s, as does %s",
 		subject->reader[file].path, audit_way_name(subject->topology, way, name),
 		subject->reader[other].path);
 }
@@ -309,7 +307,7 @@ static int find_file(
 		calloc(reader->interfaces + 1u, sizeof(struct audit_interface));
 	if (subject->capture[file].interface == NULL || repeats == NULL) {
 		free(repeats);
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	}
 	for (uint32_t i = 0; i < reader->interfaces && result == 0; i++) {
 		result = find_port(subject, file, i, owner, error);
@@ -330,8 +328,7 @@ static int find_file(
 	capture_reader_rewind(reader);
 	if (result == 0 && wires && !any)
 		return error_set(error, EINVAL,
-			"%s: no frame is of a port of this topology: expected a capture of a port or "
-			"a link",
+			"%s: no frame belongs to a port of this topology: expected a capture of a port or a link",
 			reader->path);
 	note_parts(subject, file, owner);
 	return result;
@@ -362,7 +359,7 @@ char *audit_ports_missing(const struct audit_subject *subject)
 	why = subject->part[first];
 	if (missing > 0 &&
 		asprintf(&text,
-			"%u of %u ports are not in the captures or not whole, the first is %s%s%s%s",
+			"%u of %u ports are missing or incomplete in the captures; the first is %s%s%s%s",
 			missing, ways, audit_way_name(subject->topology, first, name),
 			why != NULL ? " (" : "", why != NULL ? why : "",
 			why != NULL ? ")" : "") < 0)

@@ -43,7 +43,7 @@ int audit_request_check(const struct audit_request *request, const char *command
 		(request->run != NULL) + (request->lab != NULL) + (request->topology != NULL);
 
 	if (request->files == 0)
-		return command_fail(command, EXIT_BAD_REQUEST, "expected the file of a capture");
+		return command_fail(command, EXIT_BAD_REQUEST, "expected a capture file");
 	if (subjects != 1)
 		return command_fail(command, EXIT_BAD_REQUEST,
 			"expected one of --run, --lab and --topology: the rules of the fabric");
@@ -139,7 +139,7 @@ int audit_capture_open(struct audit_capture *capture, const char *path,
 	}
 	if (!S_ISREG(status.st_mode) || status.st_size == 0) {
 		close(fd);
-		return error_set(error, EINVAL, "%s: expected a file with a capture", path);
+		return error_set(error, EINVAL, "%s: expected a capture file", path);
 	}
 	capture->bytes = (size_t)status.st_size;
 	capture->map = mmap(NULL, capture->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -198,7 +198,7 @@ int audit_subject_open(
 	subject->reader = calloc(request->files, sizeof(*subject->reader));
 	subject->capture = calloc(request->files, sizeof(*subject->capture));
 	if (subject->reader == NULL || subject->capture == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < request->files && result == 0; i++) {
 		result = audit_capture_open(
 			&subject->capture[i], request->file[i], &subject->reader[i], error);
@@ -218,7 +218,7 @@ int audit_subject_open(
 	owner = calloc(2 * subject->topology->links + 1u, sizeof(*owner));
 	if (subject->captured == NULL || subject->wired == NULL || subject->part == NULL ||
 		owner == NULL)
-		result = error_set(error, ENOMEM, "no memory");
+		result = error_set(error, ENOMEM, "out of memory");
 	else
 		result = open_rules(subject, request, error);
 	if (result == 0)

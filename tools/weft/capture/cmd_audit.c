@@ -143,7 +143,7 @@ static int parse(int argc, char **argv, struct audit_request *request, int *json
 	request->files = (uint32_t)(argc - optind);
 	if (*mark != NULL && request->files > 1)
 		return command_fail(COMMAND, EXIT_BAD_REQUEST,
-			"--mark: expected one FILE, whose frames keep their numbers");
+			"--mark: expected only one FILE, so that frames keep their numbers");
 	return audit_request_check(request, COMMAND);
 }
 
@@ -191,8 +191,8 @@ static json_t *list_unchecked(
 			continue;
 		audit_way_name(topology, way, name);
 		json_array_append_new(list,
-			json_sprintf("%s %s%s%s: nothing at its device and its link that needs it "
-				     "(checks 1, 3, 4, 5, 7%s)",
+			json_sprintf(
+				"%s %s%s%s: what needs it at its device and its link (checks 1, 3, 4, 5, 7%s)",
 				name,
 				part == NULL ? "is not captured whole" : "is captured in part (",
 				part == NULL ? "" : part, part == NULL ? "" : ")",
@@ -200,27 +200,27 @@ static json_t *list_unchecked(
 	}
 	if (subject->cut)
 		json_array_append_new(
-			list, json_string("frames are cut: no CRC of payloads (check 2)"));
+			list, json_string("frames are truncated: no CRC of payloads (check 2)"));
 	for (uint32_t i = 0; i < topology->links; i++)
 		untimed += !rules->timed[i];
 	if (untimed > 0)
 		json_array_append_new(list,
-			json_sprintf("%u of %u links have no rate and delay of Weft: no physics "
-				     "there (check 6)",
+			json_sprintf(
+				"%u of %u links have no rate and delay from Weft: no timing checks there (check 6)",
 				untimed, topology->links));
 	if (counts->unnumbered > 0)
 		json_array_append_new(list,
-			json_sprintf("%" PRIu64 " of %" PRIu64
-				     " pairs of hosts sent fewer frames than nic.window since the "
-				     "capture started: no numbers of theirs (check 8)",
+			json_sprintf(
+				"%" PRIu64 " of %" PRIu64
+				" pairs of hosts sent fewer frames than nic.window since the capture started: no check of their sequence numbers (check 8)",
 				counts->unnumbered, counts->pairs));
 	if (!rules->vcs_known)
 		json_array_append_new(
-			list, json_string("VCs and buffers are not known (checks 2, 4, 5)"));
+			list, json_string("VCs and buffers are unknown (checks 2, 4, 5)"));
 	if (rules->set == NULL && rules->table == NULL)
 		json_array_append_new(list,
-			json_string("routes and tables are not known: frames with a source route "
-				    "are compared with that route (check 3)"));
+			json_string(
+				"routes and tables are unknown: frames with a source route are compared with that route (check 3)"));
 	if (!rules->exact)
 		json_array_append_new(list,
 			json_string("credits to the block and fairness need one capture of the "
@@ -291,17 +291,17 @@ static void print_text(const struct audit_subject *subject, const struct audit *
 	printf("at the end       %" PRIu64 " frames in the fabric\n", counts->under_way);
 	if (counts->before > 0)
 		printf("judged from      %" PRIu64 ".%09" PRIu64
-		       " s on, when the last port's capture starts; %" PRIu64
-		       " frames lie before\n",
+		       " s on, when the last port's capture starts; %" PRIu64 " earlier frames\n",
 			subject->rules.rules.complete_ns / 1000000000,
 			subject->rules.rules.complete_ns % 1000000000, counts->before);
 	if (counts->after > 0)
 		printf("judged until     %" PRIu64 ".%09" PRIu64
-		       " s, when the first port's capture ends; %" PRIu64 " frames lie after\n",
+		       " s, when the first port's capture ends; %" PRIu64 " later frames\n",
 			subject->rules.rules.ended_ns / 1000000000,
 			subject->rules.rules.ended_ns % 1000000000, counts->after);
 	if (counts->foreign > 0)
-		printf("other            %" PRIu64 " frames are not of Weft\n", counts->foreign);
+		printf("other            %" PRIu64 " frames do not belong to Weft\n",
+			counts->foreign);
 	for (size_t i = 0; i < json_array_size(unchecked); i++)
 		printf("not checked      %s\n", json_string_value(json_array_get(unchecked, i)));
 	printf("violations       %s\n", count == 0 ? "none" : "see above");
@@ -318,7 +318,7 @@ static int check_complete(const struct audit_subject *subject, const struct audi
 			COMMAND, EXIT_BAD_REQUEST, "%s: expected all, or --partial", missing);
 	else if (subject->cut && !request->partial)
 		code = command_fail(COMMAND, EXIT_BAD_REQUEST,
-			"frames are cut in the captures: expected whole ones, or --partial");
+			"frames in the captures are truncated: expected whole frames, or --partial");
 	free(missing);
 	return code;
 }
@@ -337,7 +337,7 @@ static int audit_subject_run(struct audit_subject *subject, const struct audit_r
 	audit = audit_create(&subject->rules.rules, subject->captured);
 	if (audit == NULL || audit_subject_read(subject, add, audit) < 0) {
 		audit_destroy(audit);
-		return command_fail(COMMAND, EXIT_NOT_ABLE, "no memory");
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "out of memory");
 	}
 	audit_end(audit);
 	count = sort(audit, kinds);

@@ -112,7 +112,7 @@ static int run(const char *path, struct output_file *out)
 	if (result < 0)
 		result = (int)command_error(COMMAND, result, &error);
 	else if (decap == NULL)
-		result = command_fail(COMMAND, EXIT_NOT_ABLE, "no memory");
+		result = command_fail(COMMAND, EXIT_NOT_ABLE, "out of memory");
 	else
 		result = decapsulate(&reader, decap, out);
 	decap_destroy(decap);

@@ -90,7 +90,7 @@ static void note_failure(struct capture_run *run, const struct tap *tap, int res
 	else
 		error_set(&run->why, -result, "%s: %s",
 			tap->machine != NULL ? tap->machine->target.name : tap->port,
-			result == -EPROTO ? "its output is not a capture" : "no memory");
+			result == -EPROTO ? "its output is not a capture" : "out of memory");
 }
 
 /* Copies the bytes that a port has written. Returns false if they could not be passed on, and
@@ -360,7 +360,7 @@ static int add_named(struct capture_run *run, const char *name, struct error *er
 	struct topology_port port;
 
 	if (topology_find_port(run->lab.topology, name, &port) < 0)
-		return error_set(error, EINVAL, "%s: no such port in %s, expected one such as s0:1",
+		return error_set(error, EINVAL, "%s: no such port in %s; expected one such as s0:1",
 			name, run->lab.path);
 	return add_tap(run, port, error);
 }
@@ -381,7 +381,7 @@ static int open_taps(
 	run->tap = calloc(max + 1, sizeof(*run->tap));
 	run->ready = calloc(max + 1, sizeof(*run->ready));
 	if (run->connection == NULL || run->tap == NULL || run->ready == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	for (unsigned i = 0; i < run->state.processes; i++)
 		run->connection[i].fd = -1;
 	if (all)
@@ -409,7 +409,8 @@ static void report(const struct capture_run *run)
 		offered = dropped = 0;
 		if (sscanf(run->tap[i].answer, "offered %llu dropped %llu", &offered, &dropped) !=
 			2) {
-			fprintf(stderr, "weft lab capture: %s: ended when its reader went away\n",
+			fprintf(stderr,
+				"weft lab capture: %s: ended when its reader closed the output\n",
 				run->tap[i].port);
 			continue;
 		}
@@ -465,7 +466,7 @@ static int capture(struct capture_run *run, struct error *error)
 	lab_forget_interrupt();
 	result = pthread_create(&thread, NULL, order_stop, run);
 	if (result != 0)
-		return error_set(error, result, "no thread: %s", strerror(result));
+		return error_set(error, result, "cannot start a thread: %s", strerror(result));
 	copy_rest(run);
 	pthread_join(thread, NULL);
 	if (started < 0)

@@ -176,7 +176,7 @@ static int choose_frame(struct answer *answer, const char *text)
 		return EXIT_DONE;
 	}
 	return command_fail(
-		COMMAND, EXIT_BAD_REQUEST, "--frame %s: this file is not in the request", text);
+		COMMAND, EXIT_BAD_REQUEST, "--frame %s: this file is not among the FILEs", text);
 }
 
 static int choose(struct answer *answer, const struct request *request)
@@ -320,7 +320,7 @@ static void print_summary(const struct answer *answer, bool goal)
 			printf("%s %u %% %s", listed++ == 0 ? "" : ",",
 				percent(answer->part_ns[part], whole), why_part_name(part));
 	if (goal)
-		printf(", %u %% outside of the fabric", percent(answer->computed_ns, whole));
+		printf(", %u %% outside the fabric", percent(answer->computed_ns, whole));
 	printf("\n");
 	printf("causes:%s\n", answer->causes > 0        ? ""
 			      : answer->missing != NULL ? " none is known"
@@ -441,7 +441,7 @@ static int explain(struct answer *answer, const struct request *request)
 	else if (enough)
 		print_summary(answer, request->goal != 0);
 	json_decref(packets);
-	return enough ? EXIT_DONE : command_fail(COMMAND, EXIT_NOT_ABLE, "no memory");
+	return enough ? EXIT_DONE : command_fail(COMMAND, EXIT_NOT_ABLE, "out of memory");
 }
 
 static int answer_request(struct answer *answer, const struct request *request)
@@ -452,16 +452,15 @@ static int answer_request(struct answer *answer, const struct request *request)
 	answer->why = why_create(&answer->subject.rules.rules, answer->subject.captured);
 	if (answer->why == NULL || audit_subject_read(&answer->subject, add, answer->why) < 0 ||
 		why_end(answer->why) < 0)
-		return command_fail(COMMAND, EXIT_NOT_ABLE, "no memory");
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "out of memory");
 	code = choose(answer, request);
 	if (code != EXIT_DONE)
 		return code;
 	if (answer->packets == 0)
 		return command_fail(COMMAND, EXIT_BAD_ANSWER,
 			why_count(answer->why) == 0
-				? "no packet was captured at its source and at its destination"
-				: "no such packet was captured at its source and at its "
-				  "destination");
+				? "no packet was captured both at its source and at its destination"
+				: "no such packet was captured both at its source and at its destination");
 	return explain(answer, request);
 }
 
@@ -481,7 +480,7 @@ int cmd_why(int argc, char **argv)
 		return code;
 	answer = calloc(1, sizeof(*answer));
 	if (answer == NULL)
-		return command_fail(COMMAND, EXIT_NOT_ABLE, "no memory");
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "out of memory");
 	result = audit_subject_open(&answer->subject, &request.audit, &error);
 	code = result < 0 ? (int)command_error(COMMAND, result, &error)
 			  : answer_request(answer, &request);

@@ -99,7 +99,7 @@ static int check(const struct reader *reader, const json_t *result)
 
 	if (format == NULL)
 		return error_set(reader->error, EINVAL,
-			"%s: no result of a run: expected 'weft: " FORMAT "'", reader->file);
+			"%s: not a result of a run: expected 'weft: " FORMAT "'", reader->file);
 	if (!json_is_string(format) || strcmp(json_string_value(format), FORMAT) != 0)
 		return refuse(reader, "weft", format, "\"" FORMAT "\"");
 	return check_sections(reader, result);
@@ -151,7 +151,7 @@ json_t *result_file_load(const char *path, struct error *error)
 	if (result == NULL)
 		code = error_at(error, path, (uint32_t)(json_error.line > 0 ? json_error.line : 0),
 			(uint32_t)(json_error.column > 0 ? json_error.column : 0),
-			"no result of a run: %.200s", json_error.text);
+			"not a result of a run: %.200s", json_error.text);
 	else
 		code = check(&reader, result);
 	if (code == 0)

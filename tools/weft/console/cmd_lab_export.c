@@ -45,11 +45,11 @@ static int check(const struct lab *lab, struct error *error)
 {
 	if (lab->config->machines.count > 0)
 		return error_set(error, EINVAL,
-			"%s: it has 'machines', expected none: each device gets a container",
+			"%s: it has 'machines'; expected none: each device gets a container",
 			lab->path);
 	if (lab->topology->bindings > 0)
 		return error_set(error, EINVAL,
-			"%s: its topology has 'ports', expected none: containerlab makes the cables",
+			"%s: its topology has 'ports'; expected none: containerlab creates the cables",
 			lab->path);
 	return 0;
 }
@@ -79,12 +79,12 @@ static int add_machine(struct lab_config *config, const char *device, struct err
 	if (result < 0)
 		return result;
 	if (config->machines.count == LAB_MACHINES_MAX)
-		return error_set(error, EINVAL, "expected at most %d containers: more 'groups'",
+		return error_set(error, EINVAL, "expected at most %d containers: use more 'groups'",
 			LAB_MACHINES_MAX);
 	machine->devices = group != NULL ? group->count : 1;
 	machine->device = calloc(machine->devices, sizeof(*machine->device));
 	if (machine->device == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	if (group != NULL)
 		memcpy(machine->device, group->device, group->count * sizeof(*machine->device));
 	else
@@ -102,7 +102,7 @@ static int add_machines(struct lab *lab, struct error *error)
 
 	config->machines.at = calloc(LAB_MACHINES_MAX + 1, sizeof(*config->machines.at));
 	if (config->machines.at == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < lab->topology->switches && result == 0; i++)
 		if (!lab->topology->switch_at[i].absent)
 			result = add_machine(config, lab->topology->switch_at[i].name, error);
@@ -131,7 +131,7 @@ static int add_port(
 		realloc(machine->port, (machine->ports + 1) * sizeof(*machine->port));
 
 	if (more == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	machine->port = more;
 	more += machine->ports++;
 	*more = (struct lab_config_port){.vlan = 0};

@@ -99,7 +99,7 @@ static json_t *do_open(struct part *part, const json_t *request)
 	if (strcmp(version, WEFT_VERSION) != 0)
 		return failed(error_set(&error, ENOTSUP,
 				      "weft is version " WEFT_VERSION
-				      " there and %s here: install the same on both",
+				      " there and %s here: install the same version on both",
 				      version),
 			&error);
 	if (!is_name(lab_text(request, "lab")) || !is_name(lab_text(request, "machine")))
@@ -193,7 +193,7 @@ static int dial(struct part *part, const char *prefix, struct line **line, struc
 		ours |= strcmp(part->state.process[i].prefix, prefix) == 0;
 	*line = ours ? find_line(part, prefix) : NULL;
 	if (*line == NULL)
-		return error_set(error, ENOENT, "%s: no process of the lab there", prefix);
+		return error_set(error, ENOENT, "%s: the lab has no such process there", prefix);
 	if ((*line)->fd < 0)
 		(*line)->fd = telemetry_client_open(prefix, TELEMETRY_MS, error);
 	return (*line)->fd < 0 ? (*line)->fd : 0;
@@ -255,7 +255,7 @@ static json_t *do_file(struct part *part, const json_t *request)
 	int result;
 
 	if (record == NULL)
-		return refused("no such process of the lab there");
+		return refused("the lab has no such process there");
 	result = lab_connect(&connection, record, &error);
 	if (result < 0)
 		return failed(result, &error);
@@ -279,7 +279,7 @@ static json_t *do_log(struct part *part, const json_t *request)
 	char *text;
 
 	if (record == NULL)
-		return refused("no such process of the lab there");
+		return refused("the lab has no such process there");
 	text = lab_log_read(&part->state, record, &error);
 	if (text == NULL)
 		return failed(-ENOENT, &error);
@@ -423,7 +423,7 @@ static void serve_line(struct part *part, const char *text)
 	json_t *request = json_loads(text, 0, &error), *answer;
 
 	answer = json_is_object(request) ? answer_to(part, request)
-					 : refused("expected a JSON object in a line");
+					 : refused("expected a JSON object on one line");
 	if (answer != NULL) {
 		json_dumpf(answer, stdout, JSON_COMPACT);
 		putchar('\n');

@@ -183,8 +183,7 @@ static enum weft_exit report(const struct console_commands *orders, const struct
 	if (done == all)
 		return EXIT_DONE;
 	return command_fail(COMMAND, console_commands_code(orders),
-		"lab %s may still be up on %u machines; 'weft lab down %s' again when they can be "
-		"reached",
+		"lab %s may still be up on %u machines; run 'weft lab down %s' again when they can be reached",
 		lab->plan->lab, all - done, lab->plan->lab);
 }
 
@@ -201,7 +200,7 @@ enum weft_exit console_end(const struct lab *lab, const bool *spare)
 	orders.code = calloc((size_t)state.remotes + 1, sizeof(*orders.code));
 	if (orders.code == NULL) {
 		lab_state_free(&state);
-		return command_fail(COMMAND, EXIT_NOT_ABLE, "no memory");
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "out of memory");
 	}
 	lab_remotes_send(&state, COMMAND);
 	console_command_all(&orders, json_pack("{s:s}", "op", "down"), WORK_MS);

@@ -89,7 +89,7 @@ static int console_check_clocks(
 		snprintf(more, sizeof(more), " (also on %u more)", count - 1);
 	return error_set(error, ETIME,
 		"machine %s: its clock is %.1f s %s this console's%s, and captures use the clock of each "
-		"machine: let NTP set both (apt install chrony), or add --any-clock",
+		"machine: synchronise both with NTP (apt install chrony), or add --any-clock",
 		first->target.name, (double)llabs(first_ahead) / 1e9,
 		first_ahead > 0 ? "ahead of" : "behind", more);
 }
@@ -169,7 +169,7 @@ static void end_there(const struct lab *old, const struct lab *lab, const char *
 
 	lab_remotes_control(lab, control);
 	if (spare == NULL || orders.code == NULL || open_gone(old, lab, &state, control) < 0) {
-		command_fail(command, EXIT_NOT_ABLE, "no memory");
+		command_fail(command, EXIT_NOT_ABLE, "out of memory");
 	} else {
 		greet(&state, spare);
 		lab_remotes_send(&state, command);
@@ -228,7 +228,7 @@ static int check(const struct console *console, struct error *error)
 			console->lab->path);
 	if (arguments->only_count > 0 || arguments->alone)
 		return error_set(error, EINVAL,
-			"%s: it has 'machines', expected --machine NAME with --process or --alone",
+			"%s: it has 'machines'; expected --machine NAME with --process or --alone",
 			console->lab->path);
 	if (result == 0)
 		result = lab_up_check_files(console->lab, error);
@@ -269,7 +269,7 @@ static int open_all(struct console *console, struct error *error)
 		.code = calloc((size_t)console->state.remotes + 1, sizeof(enum weft_exit))};
 	console->spare = calloc((size_t)console->state.remotes + 1, sizeof(bool));
 	if (console->orders.code == NULL || console->spare == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	for (unsigned i = 0; i < console->state.remotes; i++) {
 		const struct lab_remote *remote = &console->state.remote[i];
 
@@ -343,7 +343,7 @@ static int wait_whole(struct console *console, struct error *error)
 			explain(console, why, sizeof(why));
 			return error_set(error, ETIMEDOUT,
 				"after %" PRIu64
-				" ms %s; --wait gives it longer, 'weft lab down %s' ends it",
+				" ms %s; use a longer --wait, or end it with 'weft lab down %s'",
 				console->arguments->wait_ps / PS_PER_MS, why,
 				console->lab->plan->lab);
 		}
@@ -430,7 +430,7 @@ static enum weft_exit bring_up(struct console *console, json_t *files)
 		return command_fail(COMMAND, console_commands_code(&console->orders),
 			"lab %s is not up on %u of %u machines%s", console->lab->plan->lab,
 			console->state.remotes - done, console->state.remotes,
-			done > 0 ? "; 'weft lab up' again brings them in" : "");
+			done > 0 ? "; run 'weft lab up' again to add them" : "");
 	return EXIT_DONE;
 }
 

@@ -107,7 +107,7 @@ json_t *part_child_run(const char *const *words, const struct lab_lock *lock, st
 		become(words, out, err);
 	}
 	if (pid < 0) {
-		error_set(error, errno, "no process: %s", strerror(errno));
+		error_set(error, errno, "cannot start a process: %s", strerror(errno));
 	} else {
 		int code = wait_for(pid);
 

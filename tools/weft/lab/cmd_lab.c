@@ -25,9 +25,9 @@
 
 enum { KEY_FILTER = 256, KEY_WHERE, KEY_SNAPLEN, KEY_COUNT, KEY_ROTATE };
 
-#define OPTION_RUN_DIR                                                                        \
-	{                                                                                     \
-		"run-dir", 'r', "DIR", 0, "where the lab keeps its files (/run/weft/NAME)", 0 \
+#define OPTION_RUN_DIR                                                                  \
+	{                                                                               \
+		"run-dir", 'r', "DIR", 0, "the lab's run directory (/run/weft/NAME)", 0 \
 	}
 
 #define OPTION_MACHINE                                                                              \
@@ -44,27 +44,25 @@ static const struct argp_option up_options[] = {
 	{"wait", 'w', "TIME", 0, "how long the links may take to come up (10s)", 0},
 	{"process", 'p', "DEVICE", 0,
 		"start only the process that holds this switch or host; may be repeated. The "
-		"others run on other machines, or are up and this one has ended",
+		"others run on other machines, or are up but this one has ended",
 		0},
 	{"trust", 't', "FILE", 0,
-		"accept 'eal' of this lab file, or 'ports' of this topology file, although others can "
-		"change it; may be repeated",
+		"accept 'eal' of this lab file, or 'ports' of this topology file, even if others can change it; may be repeated",
 		0},
 	{"explain", 'e', NULL, 0,
 		"print the whole configuration, every default included, and the plan of processes "
 		"and links as comments, and start nothing",
 		0},
 	{"alone", 'A', NULL, 0,
-		"with --machine: wait for the links between its own processes only; processes that already run are not an error",
+		"with --machine: wait only for the links between its own processes; processes that are already running are not an error",
 		0},
 	{"restart", 'R', NULL, 0,
-		"take the lab down first if it is up, as after a change of the file", 0},
+		"take the lab down first if it is up, for example after a change of the file", 0},
 	{"dilation", 'N', "N", 0,
-		"slow the lab's clock down N times, so that its loops keep up, or auto; overrides "
-		"the file",
+		"slow the lab's clock down by a factor of N, so that its loops keep up, or auto; overrides the file",
 		0},
 	{"any-clock", 'C', NULL, 0,
-		"go on with machines whose time of day is more than a second away from this one's",
+		"accept machines whose time of day differs from this one's by more than a second",
 		0},
 	{0},
 };
@@ -95,32 +93,31 @@ static const struct argp_option status_options[] = {
 static const struct argp_option top_options[] = {
 	OPTION_RUN_DIR,
 	OPTION_MACHINE,
-	{"once", 'O', NULL, 0, "show one interval and end", 0},
-	{"json-lines", 'J', NULL, 0, "a JSON document in a line for each interval", 0},
-	{"interval", 'i', "TIME", 0, "time between two looks (1s)", 0},
+	{"once", 'O', NULL, 0, "show one interval and exit", 0},
+	{"json-lines", 'J', NULL, 0, "one JSON document per line and interval", 0},
+	{"interval", 'i', "TIME", 0, "interval between updates (1s)", 0},
 	{0},
 };
 static const struct argp_option metrics_options[] = {
 	OPTION_RUN_DIR,
 	OPTION_MACHINE,
-	{"listen", 'l', "ADDRESS:PORT", 0, "where Prometheus asks (127.0.0.1:9464)", 0},
-	{"once", 'O', NULL, 0, "write the metrics to standard output and end", 0},
+	{"listen", 'l', "ADDRESS:PORT", 0, "address for Prometheus (127.0.0.1:9464)", 0},
+	{"once", 'O', NULL, 0, "write the metrics to standard output and exit", 0},
 	{"text", 'T', NULL, 0,
 		"with --once: the older text format, which 'promtool check metrics' reads", 0},
 	{0},
 };
-#define OPTION_NO_FAKETIME                                                                        \
-	{                                                                                         \
-		"no-faketime", 'F', NULL, 0,                                                      \
-			"the program runs in real time, although the clock of the lab is slower", \
-			0                                                                         \
+#define OPTION_NO_FAKETIME                                                                    \
+	{                                                                                     \
+		"no-faketime", 'F', NULL, 0,                                                  \
+			"run the program in real time, although the lab's clock is slower", 0 \
 	}
 
 static const struct argp_option exec_options[] = {
 	OPTION_RUN_DIR,
 	OPTION_MACHINE,
 	OPTION_NO_FAKETIME,
-	{"joined", 'G', NULL, 0, "join the words and have them read by a shell, as ssh does", 0},
+	{"joined", 'G', NULL, 0, "join the words and let a shell interpret them, as ssh does", 0},
 	{0},
 };
 static const struct argp_option program_options[] = {
@@ -144,14 +141,14 @@ static const struct argp_option web_options[] = {
 	{"listen", 'l', "ADDRESS:PORT", 0, "where the page is served (127.0.0.1:9465)", 0},
 	{"why", 'Y', "FILE", 0,
 		"output of 'weft why --json'; the page shows its packets as waterfalls", 0},
-	{"interval", 'i', "TIME", 0, "time between two looks (1s)", 0},
+	{"interval", 'i', "TIME", 0, "interval between updates (1s)", 0},
 	{0},
 };
 static const struct argp_option run_options[] = {
 	OPTION_RUN_DIR,
 	OPTION_MACHINE,
 	{"duration", 'd', "TIME", 0,
-		"how long traffic is sent (default: measure.duration of the file)", 0},
+		"how long to send traffic (default: measure.duration of the file)", 0},
 	{"set", 's', "KEY=VALUE", 0,
 		"change a key of 'traffic' or 'measure', or 'seed', for this run, such as "
 		"traffic.0.load=30%; may be repeated",
@@ -171,7 +168,7 @@ static const struct argp_option capture_options[] = {
 		"only matching frames: 'vc=1,2 kind=data,credit src=h0 dst=h3 dropped'", 0},
 	{"snaplen", KEY_SNAPLEN, "BYTES", 0, "keep this much of each frame (all)", 0},
 	{"count", KEY_COUNT, "N", 0, "end after N frames", 0},
-	{"duration", 'd', "TIME", 0, "end after this time by the lab's clock", 0},
+	{"duration", 'd', "TIME", 0, "end after this time on the lab's clock", 0},
 	{"rotate", KEY_ROTATE, "SIZE|TIME[,FILES]", 0,
 		"start a new file after 100MB or 60s, and keep the last FILES", 0},
 	{0},
@@ -191,7 +188,7 @@ static const struct argp_option map_options[] = {
 	OPTION_RUN_DIR,
 	OPTION_MACHINE,
 	{"output", 'o', "FILE", 0,
-		"write here; the ending gives the format: a topology file (.yaml, .yml), graphviz "
+		"write here; the suffix selects the format: a topology file (.yaml, .yml), graphviz "
 		"(.dot, .gv), or the JSON document (.json)",
 		0},
 	{"dot", 'D', NULL, 0, "for graphviz, instead of a topology file", 0},
@@ -216,7 +213,7 @@ static const struct argp_option route_options[] = {
 };
 static const struct argp_option link_options[] = {OPTION_RUN_DIR, OPTION_MACHINE, {0}};
 
-#define EXIT_OF_PROGRAM "as the program; 2 bad request, 3 not able"
+#define EXIT_OF_PROGRAM "the program's exit code; 2 bad request, 3 not able"
 
 static const struct part {
 	struct command_part is;
@@ -240,16 +237,15 @@ static const struct part {
 		 "0 done, 1 there is something to change, 2 bad request, 3 not able"},
 		cmd_lab_doctor},
 	{{"logs", "LAB [HOST]...", host_options,
-		 "Shows the output of a lab's processes, or only of the named switches and hosts."},
+		 "Shows the output of a lab's processes; with names, only of these switches and hosts."},
 		cmd_lab_logs, 0, UINT_MAX},
 	{{"top", "LAB", top_options,
-		 "Shows rates, stalls and losses of links and hosts, again every second."},
+		 "Shows rates, stalls and losses of links and hosts, updated every second."},
 		cmd_lab_top},
-	{{"metrics", "LAB", metrics_options, "Offers all counters to Prometheus as OpenMetrics."},
+	{{"metrics", "LAB", metrics_options, "Serves all counters to Prometheus as OpenMetrics."},
 		cmd_lab_metrics},
 	{{"web", "LAB", web_options,
-		 "Serves a page on this machine that draws the lab, shows what its links do, and "
-		 "cuts and joins cables."},
+		 "Serves a page on this machine that draws the lab, shows its traffic, and cuts and joins cables."},
 		cmd_lab_web},
 	{{"run", "LAB", run_options, "Sends the traffic of the lab file and shows what arrived.",
 		 "0 done, 1 frames were lost, duplicated or out of order, nothing was sent"
@@ -261,8 +257,7 @@ static const struct part {
 		 "weft lab capture LAB s0:1 s1:0 | wireshark -k -i -"},
 		cmd_lab_capture, 1, UINT_MAX},
 	{{"map", "LAB", map_options,
-		 "Writes the topology that the mapper has found, and its differences "
-		 "from the expected one.",
+		 "Writes the topology that the mapper found, and its differences from the expected one.",
 		 "0 done, 1 there are differences, 2 bad request, 3 not able"},
 		cmd_lab_map},
 	{{"link", "LAB PORT down|up", link_options,
@@ -271,12 +266,12 @@ static const struct part {
 	{{"route", "LAB HOST HOST", route_options,
 		 "Shows the paths between two hosts in the tables that the mapper "
 		 "distributed.",
-		 "0 done, 1 there is none, 2 bad request, 3 not able"},
+		 "0 done, 1 there are none, 2 bad request, 3 not able"},
 		cmd_lab_route, 2, 2},
 	{{"set", "LAB all|s0:*|PORT[>] KEY=VALUE...|reset", host_options,
 		 "Sets rate, delay, jitter, loss, corrupt, credit-loss and reorder of all links, of "
 		 "those at a device, or of the one at a port, until 'reset' or the end of the lab. "
-		 "With '>' behind the port: only the direction that leaves there."},
+		 "With '>' after the port: only the direction that leaves there."},
 		cmd_lab_set, 2, UINT_MAX},
 	{{"clear", "LAB", host_options,
 		 "Resets the counters of 'status', 'top', 'web' and 'metrics' to 0."},
@@ -296,7 +291,7 @@ static const struct part {
 		 EXIT_OF_PROGRAM},
 		cmd_lab_shell, 1, 1},
 	{{"hosts", "LAB", host_options,
-		 "Lists the hosts that programs run in, as a hostfile of Open MPI."},
+		 "Lists the hosts in which programs can run, as an Open MPI hostfile."},
 		cmd_lab_hosts},
 	{{"mpirun", "LAB [OPTION OF MPIRUN...] PROGRAM [ARGUMENT...]", mpirun_options,
 		 "Runs a program of Open MPI in the hosts of the lab's 'edges', such as\n"
@@ -305,15 +300,15 @@ static const struct part {
 		cmd_lab_mpirun, 1, UINT_MAX, true},
 	{{"replay", "LAB FILE", replay_options,
 		 "Sends the IPv4 packets of a capture (pcap, pcapng) from the hosts of the lab's "
-		 "'edges' to each other, timed by the lab's clock.",
+		 "'edges' to each other, with their original timing on the lab's clock.",
 		 "0 done, 1 nothing was sent or packets were dropped at a TAP, 2 bad request, 3 "
 		 "not able, 130 interrupted"},
 		cmd_lab_replay, 1, 1},
 	{{"export", "LAB", export_options,
-		 "Writes a lab as a topology file of another tool, with the files that it needs."},
+		 "Writes a lab as a topology file for another tool, with the files that it needs."},
 		cmd_lab_export},
 	{{"inventory", "LAB", host_options,
-		 "Writes the machines of a lab file as an inventory of Ansible (tools/ansible)."},
+		 "Writes the machines of a lab file as an Ansible inventory (tools/ansible)."},
 		cmd_lab_inventory},
 	{{"down", "LAB", down_options,
 		 "Ends the processes of a lab and removes its files, sockets and namespace. It is not an error if the lab is not up."},
@@ -384,11 +379,11 @@ static void parse_repeated(int key, const char *text, struct argp_state *state)
 
 	if (key == 'p') {
 		if (arguments->only_count == LAB_ONLY_MAX)
-			argp_error(state, "--process: at most %d of them", LAB_ONLY_MAX);
+			argp_error(state, "--process: at most %d are possible", LAB_ONLY_MAX);
 		arguments->only[arguments->only_count++] = text;
 	} else if (key == 's') {
 		if (arguments->sets == LAB_SETS_MAX)
-			argp_error(state, "--set: at most %d of them", LAB_SETS_MAX);
+			argp_error(state, "--set: at most %d are possible", LAB_SETS_MAX);
 		arguments->set[arguments->sets++] = text;
 	} else if (key != 't') {
 		parse_replay(key, text, state);

@@ -22,15 +22,16 @@
 #define LAB_SETS_MAX 64
 
 /* Options of 'replay' that are keys of a traffic entry; each may be given only once. */
-#define LAB_REPLAY_OPTIONS(X)                                                                    \
-	X(host, 'H', "HOST", "this host sends all packets")                                      \
-	X(by, 'b', "FILE",                                                                       \
-		"lines of ADDRESS HOST (default: the lab's addresses keep their hosts, "         \
-		"the others get hosts round robin)")                                             \
-	X(to, 'y', "HOST,...", "hosts that receive packets to addresses without a host")         \
-	X(speed, 'x', "N", "N times as fast as captured (1)")                                    \
-	X(load, 'P', "SHARE", "instead of --speed: the mean load of the senders' links, as 30%") \
-	X(loop, 'k', "N", "sends the capture N times (1)")
+#define LAB_REPLAY_OPTIONS(X)                                                            \
+	X(host, 'H', "HOST", "this host sends all packets")                              \
+	X(by, 'b', "FILE",                                                               \
+		"lines of ADDRESS HOST (default: the lab's addresses keep their hosts, " \
+		"the others get hosts round robin)")                                     \
+	X(to, 'y', "HOST,...", "hosts that receive packets to addresses without a host") \
+	X(speed, 'x', "N", "replay N times as fast as captured (1)")                     \
+	X(load, 'P', "SHARE",                                                            \
+		"instead of --speed: the mean load of the senders' links, such as 30%")  \
+	X(loop, 'k', "N", "send the capture N times (1)")
 #define LAB_REPLAYS_MAX 16
 
 struct lab_arguments {

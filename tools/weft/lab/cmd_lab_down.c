@@ -120,7 +120,7 @@ static void print_down(const char *lab, unsigned processes, int killed)
 	printf("%s%sdown: %u process%s ended", lab, lab[0] != '\0' ? " " : "", processes,
 		plural(processes, "es"));
 	if (killed > 0)
-		printf(" (%d did not end by themselves and were killed)", killed);
+		printf(" (%d did not end on their own and were killed)", killed);
 	putchar('\n');
 }
 
@@ -222,7 +222,7 @@ static int check(const struct lab_arguments *arguments, const struct lab *lab,
 		return result;
 	if (lab->plan->processes == 1)
 		return error_set(error, EINVAL,
-			"lab %s is one process; 'weft lab up --restart' starts all of it again",
+			"lab %s is one process; 'weft lab up --restart' restarts all of it",
 			lab->plan->lab);
 	if (arguments->words > LAB_ONLY_MAX)
 		return error_set(error, EINVAL, "expected at most %d devices", LAB_ONLY_MAX);
@@ -233,7 +233,8 @@ static int check(const struct lab_arguments *arguments, const struct lab *lab,
 			return error_set(error, EINVAL, "%s: no such switch or host in lab %s",
 				device, lab->plan->lab);
 		if (lab_record_of(lab, state, device) == NULL)
-			return error_set(error, EINVAL, "%s does not run on this machine", device);
+			return error_set(
+				error, EINVAL, "%s is not running on this machine", device);
 	}
 	return 0;
 }

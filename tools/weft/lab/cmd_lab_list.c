@@ -99,7 +99,7 @@ static int add_lab(void *context, const char *name, const char *dir, const struc
 			    state != NULL ? json_integer(state->processes) : json_null(), "running",
 			    state != NULL ? json_integer(lab_state_count_alive(state))
 					  : json_null())) != 0)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	return 0;
 }
 

@@ -47,7 +47,7 @@ static struct topology *map_of_one(const char *host, struct error *error)
 	struct topology *alone = topology_create("", 0, 1);
 
 	if (alone == NULL) {
-		error_set(error, ENOMEM, "no memory");
+		error_set(error, ENOMEM, "out of memory");
 		return NULL;
 	}
 	snprintf(alone->host_at[0].name, TOPOLOGY_NAME_MAX, "%s", host);
@@ -105,7 +105,7 @@ static int choose_form(const struct lab_arguments *arguments, enum form *form, s
 	const char *ending = strrchr(slash != NULL ? slash : path, '.');
 
 	if (arguments->json && arguments->dot)
-		return error_set(error, EINVAL, "--dot --json: expected one of them");
+		return error_set(error, EINVAL, "--dot --json: expected only one of them");
 	*form = arguments->json ? DOCUMENT : arguments->dot ? GRAPHVIZ : TOPOLOGY_FILE;
 	if (*form != TOPOLOGY_FILE || ending == NULL)
 		return 0;
@@ -247,7 +247,7 @@ static const char *expectation(const struct lab *lab)
 static enum weft_exit write_checked(const struct lab_arguments *arguments, enum form form,
 	const struct lab *lab, const struct topology *found, const json_t *leader)
 {
-	struct error error = {"no memory"};
+	struct error error = {"out of memory"};
 	struct topology *expected = open_expected(lab, &error);
 	unsigned differences = 0;
 	char *text = expected != NULL ? compare(found, expected, &differences) : NULL;
@@ -325,8 +325,7 @@ static enum weft_exit show_lead(const struct lab_arguments *arguments, enum form
 	if (lead.silent)
 		return command_fail(COMMAND, EXIT_BAD_ANSWER, "%s", why.text);
 	return command_fail(COMMAND, EXIT_BAD_ANSWER,
-		"%s on another machine leads lab %s, epoch %lld, and has the map: 'weft lab map' "
-		"there shows it",
+		"%s on another machine leads lab %s in epoch %lld and has the map: run 'weft lab map' there",
 		lead.host, lab->plan->lab, (long long)lead.epoch);
 }
 

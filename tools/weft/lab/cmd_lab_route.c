@@ -37,8 +37,7 @@ static int check(const struct question *question, struct error *error)
 		return error_set(error, EINVAL, "expected two different hosts");
 	if (result == 0 && question->lab.config->run.mapper.routes != RUN_ROUTES_MAPPER)
 		return error_set(error, EINVAL,
-			"lab %s has static routes: 'weft route compute' and 'weft route show' have "
-			"them",
+			"lab %s has static routes: use 'weft route compute' and 'weft route show'",
 			question->lab.plan->lab);
 	return result;
 }
@@ -64,8 +63,8 @@ static json_t *ask_leader(const struct question *question, struct error *error)
 	char text[256];
 
 	if (leader == NULL) {
-		error_set(
-			error, EAGAIN, "no mapper leads on this machine: only it knows the routes");
+		error_set(error, EAGAIN,
+			"no mapper leads on this machine, and only the leading mapper knows the routes");
 		return NULL;
 	}
 	record = lab_record_of(&question->lab, &question->state, lab_text(leader, "host"));
@@ -81,7 +80,8 @@ static json_t *ask_leader(const struct question *question, struct error *error)
 		return answer;
 	}
 	json_decref(answer);
-	error_set(error, EAGAIN, "mapper %s does not see both hosts now", lab_text(leader, "host"));
+	error_set(error, EAGAIN, "mapper %s does not currently see both hosts",
+		lab_text(leader, "host"));
 	return NULL;
 }
 

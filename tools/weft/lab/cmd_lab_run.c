@@ -123,7 +123,8 @@ static void judge(struct lab_run *run)
 		run->result, &run->lab.config->run.fidelity, run->lab.config->run.dilation);
 	if (run->result->sending > 0 && !lab_interrupted())
 		run_result_add_reason(run->result, false,
-			"%" PRIu64 " processes had not ended their traffic %d s after its time",
+			"%" PRIu64
+			" processes did not end their traffic within %d s after its time",
 			run->result->sending, LAB_RUN_DRAIN_MOST_MS / 1000);
 	if (!lab_run_is_partial(run) && !lab_interrupted())
 		run_result_judge_under_way(run->result, in_flight_max(run));
@@ -140,7 +141,7 @@ static int measure(struct lab_run *run, struct error *error)
 
 	if (run->lab.config->run.traffic.count == 0)
 		return error_set(error, EINVAL,
-			"%s: it has no 'traffic' to be sent, expected a lab file with some",
+			"%s: it has no 'traffic' to send; expected a lab file with 'traffic'",
 			run->lab.path);
 	if (run_config_check_samples(&run->lab.config->run.measure, duration, error) < 0)
 		return -EINVAL;
@@ -164,7 +165,7 @@ static int measure(struct lab_run *run, struct error *error)
 		return result;
 	if (run->result->cycles == 0 &&
 		deadlock_result(&run->circle, run->lab.topology, run->result) < 0)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	if (run->blind)
 		run_result_add_reason(run->result, false,
 			"not searched for a deadlock: a process did not answer");
@@ -187,7 +188,7 @@ static int connect_all(struct lab_run *run, struct error *error)
 	run->elsewhere = lab_elsewhere(run->lab.plan, &run->state);
 	if (run->obedience == NULL || run->before == NULL || run->result == NULL ||
 		run->asked == NULL || run->elsewhere == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	for (unsigned i = 0; i < run->state.processes; i++)
 		run->asked[i].connection.fd = -1;
 	for (unsigned i = 0; i < run->state.processes && result == 0; i++)
@@ -271,8 +272,8 @@ static enum weft_exit write_result(struct lab_run *run)
 		return output_file_close(&run->output);
 	output_file_discard(&run->output);
 	if (run_result_is_stopped(run->result))
-		return command_fail(
-			COMMAND, EXIT_INTERRUPTED, "a signal came before the result was written");
+		return command_fail(COMMAND, EXIT_INTERRUPTED,
+			"a signal arrived before the result was written");
 	return command_fail(COMMAND, EXIT_NOT_ABLE, "%s: cannot be written: %s", path,
 		strerror(cause != 0 ? cause : ENOMEM));
 }

@@ -119,8 +119,8 @@ static int read_target(struct setting *setting, const char *text, struct error *
 		if (is_meant(setting, i))
 			return 0;
 	return error_set(error, EINVAL,
-		"%s: there is no such cable in %s, expected all, a device's ports such as s0:*, or a "
-		"port such as s0:1; with '>' behind it only the direction that leaves there",
+		"%s: there is no such cable in %s; expected all, a device's ports such as s0:*, or a "
+		"port such as s0:1; with '>' after it only the direction that leaves there",
 		text, setting->lab->path);
 }
 
@@ -263,8 +263,8 @@ static int order(struct setting *setting, struct error *error)
 		done++;
 	}
 	if (result == 0 && done == 0)
-		return error_set(
-			error, ENODEV, "%s: no process of these links runs here", setting->target);
+		return error_set(error, ENODEV, "%s: no process of these links is running here",
+			setting->target);
 	return result;
 }
 
@@ -275,7 +275,7 @@ static enum weft_exit set_links(
 		.state = state,
 		.now = calloc(lab->topology->links + 1u, sizeof(*setting.now))};
 	struct error error;
-	int result = setting.now == NULL ? error_set(&error, ENOMEM, "no memory") : 0;
+	int result = setting.now == NULL ? error_set(&error, ENOMEM, "out of memory") : 0;
 
 	if (result == 0)
 		result = read_target(&setting, arguments->word[0], &error);

@@ -48,10 +48,9 @@ static int make_veths(struct lab_up *up, struct error *error)
 	lab_plan_netns(up->lab.plan, netns);
 	snprintf(path, sizeof(path), "/run/netns/%s", netns);
 	if (access(path, F_OK) == 0)
-		return error_set(
-			error, EEXIST, "network namespace '%s': there is one already", netns);
+		return error_set(error, EEXIST, "network namespace '%s' already exists", netns);
 	if (lab_state_add_netns(&up->state, netns) < 0)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	result = lab_state_save(&up->state, error);
 	return result < 0 ? result : lab_veth_create(up->lab.plan, up->lab.frame_bytes, error);
 }
@@ -314,11 +313,11 @@ static void warn_of_memif(const struct lab_up *up)
 static void tell(const struct lab_up *up, uint64_t took_ms)
 {
 	if (up->nothing) {
-		printf("lab %s is up already on this machine\n", up->lab.plan->lab);
+		printf("lab %s is already up on this machine\n", up->lab.plan->lab);
 		return;
 	}
 	if (up->again) {
-		printf("lab %s: what had ended runs again after %" PRIu64 " ms\n",
+		printf("lab %s: ended processes are running again after %" PRIu64 " ms\n",
 			up->lab.plan->lab, took_ms);
 		return;
 	}

@@ -88,7 +88,7 @@ static int add_bytes(
 {
 	char *text = hex_of(bytes, count);
 	int result = text == NULL || json_object_set_new(files, name, json_string(text)) != 0
-			     ? error_set(error, ENOMEM, "no memory")
+			     ? error_set(error, ENOMEM, "out of memory")
 			     : 0;
 
 	free(text);
@@ -122,7 +122,7 @@ static int add_lab(const struct lab *lab, struct names *names, json_t *files, st
 	for (unsigned i = 0; i < names->count; i++)
 		*names->at[i].path = names->at[i].own;
 	if (text == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	result = add_bytes(files, LAB_FILE, text, length, error);
 	free(text);
 	return result;
@@ -166,7 +166,7 @@ static int write_file(const char *dir, const char *name, const char *text, struc
 	int fd;
 
 	if (bytes == NULL)
-		return error_set(error, EINVAL, "'%s': no file of a lab", name);
+		return error_set(error, EINVAL, "'%s': not a file of a lab", name);
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	errno = 0; /* a short write sets none */
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -85,8 +85,7 @@ static int run_ip(
 	status = pclose(ip);
 	if (status == -1 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		return error_set(error, ENODEV,
-			"%s: the links' veth pairs cannot be made; expected iproute2 and a kernel "
-			"with veth",
+			"%s: the links' veth pairs cannot be created; expected iproute2 and a kernel with veth",
 			netns);
 	return 0;
 }
@@ -190,8 +189,8 @@ int lab_uplink_prepare(struct lab_up *up, struct error *error)
 	forwarding_path(uplink->nat, path);
 	if (!forwards(uplink->nat))
 		return error_set(error, ENODEV,
-			"uplink: %s does not forward packets; 'echo 1 > %s' lets it", uplink->nat,
-			path);
+			"uplink: %s does not forward packets; enable it with 'echo 1 > %s'",
+			uplink->nat, path);
 	if (run("nft list tables ip >/dev/null 2>&1", "%s", "") < 0)
 		return error_set(error, ENODEV,
 			"uplink: 'nft list tables' fails; install nftables and use a kernel that supports it");
@@ -273,8 +272,7 @@ static int make(const struct lab_up *up, const struct run_config_edge *edge, str
 	if (make_outside(name, edge->netns, up->lab.config->uplink.nat, inner, outer) < 0 ||
 		make_inside(edge, inner, outer) < 0)
 		return error_set(error, ENODEV,
-			"uplink: %s cannot be made, see above; expected a kernel with veth and NAT "
-			"by nftables",
+			"uplink: %s cannot be created, see above; expected a kernel with veth and NAT in nftables",
 			name);
 	result = forward((void *)(uintptr_t)name, error);
 	if (result == 0)

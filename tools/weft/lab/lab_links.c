@@ -179,7 +179,7 @@ int lab_cable_find(
 		link = topology_link_at(lab->topology, port);
 	if (link == NULL)
 		return error_set(error, EINVAL,
-			"%s: there is no such cable in %s, expected a port such as s0:1", name,
+			"%s: there is no such cable in %s; expected a port such as s0:1", name,
 			lab->path);
 	cable->end[0] = link->a;
 	cable->end[1] = link->b;
@@ -247,7 +247,7 @@ int lab_cable_order(const struct lab *lab, const struct lab_state *state,
 			result = 0;
 	}
 	if (result == 0 && done == 0)
-		return error_set(error, ENODEV, "%s - %s: neither of its processes runs here",
+		return error_set(error, ENODEV, "%s - %s: neither of its processes is running here",
 			cable->name[0], cable->name[1]);
 	return result;
 }

@@ -134,7 +134,7 @@ int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, stru
 			result = -ESTALE;
 	}
 	if (result == -ESTALE)
-		return error_set(error, EIO, "%s: cannot be made", lock->path);
+		return error_set(error, EIO, "%s: cannot be created", lock->path);
 	if (result < 0)
 		return result;
 	lock->fd = result;

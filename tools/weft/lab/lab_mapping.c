@@ -100,7 +100,7 @@ bool lab_lead_lives(const struct lab_lead *lead, struct error *why)
 		error_set(why, EAGAIN, "no mapper leads");
 	else if (lead->silent)
 		error_set(why, EAGAIN,
-			"mapper %s on another machine was last heard from %.1f s ago: is it running, and is there a path to it?",
+			"mapper %s on another machine last sent something %.1f s ago: is it running, and is there a path to it?",
 			lead->host, (double)lead->heard_ns / 1e9);
 	return lead->host != NULL && !lead->silent;
 }
@@ -158,8 +158,8 @@ static int check_leader(const json_t *leader, struct error *why)
 		return error_set(why, EAGAIN, "mapper %s is still %s", lab_text(leader, "host"),
 			lab_text(leader, "state"));
 	if (json_flag_of(leader, "changing"))
-		return error_set(
-			why, EAGAIN, "mapper %s has routes to change", lab_text(leader, "host"));
+		return error_set(why, EAGAIN, "mapper %s still has routes to change",
+			lab_text(leader, "host"));
 	return 0;
 }
 
@@ -170,7 +170,8 @@ static int check_leaders(const json_t *mapping, uint32_t planes, struct error *w
 	size_t index;
 
 	if (leaders > planes)
-		return error_set(why, EAGAIN, "%u mappers lead: the fabric is in parts", leaders);
+		return error_set(
+			why, EAGAIN, "%u mappers lead: the fabric is split into parts", leaders);
 	json_array_foreach(json_object_get(mapping, "mappers"), index, mapper)
 	{
 		if (lab_mapping_leads(mapper) && check_leader(mapper, why) < 0)
@@ -213,7 +214,7 @@ static int check_agent(const json_t *agent, const char *leader, struct error *wh
 		return error_set(why, EAGAIN, "%s has no tables", device);
 	if (json_flag_of(agent, "tables_refused"))
 		return error_set(why, EAGAIN,
-			"%s cannot use its last tables, and keeps those from before", device);
+			"%s cannot use its latest tables and keeps the previous ones", device);
 	return 0;
 }
 
@@ -242,8 +243,8 @@ bool lab_mapping_done(const json_t *mapping, bool alone, uint32_t planes, struct
 	/* If the mapper runs on another machine, all devices must follow that one. */
 	name = leader != NULL ? lab_text(leader, "host") : first_followed(agents);
 	if (name[0] == '\0') {
-		error_set(
-			why, EAGAIN, "no mapper leads here, and none on another machine was heard");
+		error_set(why, EAGAIN,
+			"no mapper leads here, and none on another machine was detected");
 		return false;
 	}
 	json_array_foreach(agents, index, agent)

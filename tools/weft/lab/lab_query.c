@@ -275,7 +275,7 @@ static void write_control(char command[CONTROL_BYTES], const char *text)
 /* The loop still has a command that it has not read. */
 static bool is_busy(int result, const struct error *error)
 {
-	return result < 0 && strstr(error->text, "has not been taken") != NULL;
+	return result < 0 && strstr(error->text, "has not been processed") != NULL;
 }
 
 int lab_control(struct lab_connection *connection, const char *text, struct error *error)
@@ -403,9 +403,8 @@ static int explain_silence(
 	struct statvfs disk;
 
 	if (statvfs(dir, &disk) == 0 && disk.f_bavail == 0)
-		return error_set(error, ENOSPC,
-			"no space is left in %s for the answer of %s to '%s'", dir, record->name,
-			text);
+		return error_set(error, ENOSPC, "no space left in %s for the answer of %s to '%s'",
+			dir, record->name, text);
 	return error_set(error, ENODEV, "%s: does not answer '%s'", record->name, text);
 }
 

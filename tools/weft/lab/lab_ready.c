@@ -26,8 +26,7 @@ static void describe_unheard(const json_t *link, const json_t *elsewhere, char *
 
 	if (leads_away(link, elsewhere))
 		snprintf(out, size,
-			"nothing was heard from %.*s, which runs on another machine: its part of "
-			"the lab must be up there, and the cable be in these two ports",
+			"nothing was heard from %.*s, which runs on another machine: its part of the lab must be up there, and the cable must be in these two ports",
 			length, peer);
 	else
 		snprintf(out, size, "nothing was heard from the other end");
@@ -57,22 +56,21 @@ static void explain(const json_t *link, const json_t *elsewhere, char why[LAB_RE
 {
 	const char *port = lab_text(link, "port"), *peer = lab_text(link, "peer");
 	const char *state = lab_text(link, "state");
-	char reason[200] = "the other end has gone silent";
+	char reason[200] = "the other end stopped sending";
 
 	if (strcmp(state, "cut") == 0)
 		snprintf(reason, sizeof(reason), "'weft lab link' joins it");
 	else if (lab_ready_stranger(link, reason, sizeof(reason))) {
 		snprintf(why, LAB_READY_TEXT, "%s: %s", reason,
 			strcmp(state, "other fabric") == 0
-				? "the lab there has another name, key or lab file, which must "
-				  "agree on both machines (topology, switch, nic, routing, ...: "
+				? "the lab there has a different name, key or lab file; these must agree on both machines (topology, switch, nic, routing, ...: "
 				  "docs/how-to/run-a-lab.md)"
 				: "is the cable in the ports that the topology names?");
 		return;
 	} else if (strcmp(state, "no carrier") == 0) {
 		state = "without carrier";
 		snprintf(reason, sizeof(reason),
-			"is the cable in, and the other end on? (A kernel interface also has to be up: 'ip "
+			"is the cable plugged in, and the other end on? (A kernel interface also has to be up: 'ip "
 			"link set NAME up')");
 	} else if (json_count_of(link, "sessions_seen") == 0 &&
 		   json_integer_value(json_object_get(link, "bad_tag")) > 0) {
@@ -166,7 +164,7 @@ int lab_pools_check_counters(json_t *devices, bool hosts, struct error *error)
 		return 0;
 	if (found == 1)
 		return error_set(error, ENOBUFS, "%s", what);
-	return error_set(error, ENOBUFS, "%s, and so say %u more counters", what, found - 1);
+	return error_set(error, ENOBUFS, "%s, as %u more counters also show", what, found - 1);
 }
 
 /* The counters of a switch are sums over its ports, so ports are queried only if a sum is not

@@ -138,9 +138,9 @@ static int wait_to_send(struct lab_remote *remote, uint64_t until, struct error 
 
 	while (poll(&ready, 1, LOOK_MS) <= 0) {
 		if (lab_interrupted())
-			return break_off(remote, "interrupted while it took nothing", error);
+			return break_off(remote, "interrupted while it accepted no input", error);
 		if (lab_now_ms() > until)
-			return break_off(remote, "it takes nothing any more", error);
+			return break_off(remote, "it no longer accepts input", error);
 	}
 	return 0;
 }
@@ -172,7 +172,7 @@ int lab_remote_send(struct lab_remote *remote, json_t *request, struct error *er
 
 	json_decref(request);
 	if (text == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	if (remote->fd < 0)
 		result = error_set(error, EHOSTUNREACH, "%s", remote->why);
 	else
@@ -239,7 +239,7 @@ static int wait_to_receive(
 		if (heeds && lab_interrupted())
 			return break_off(remote, "interrupted before it answered", error);
 		if (left == 0)
-			return break_off(remote, "it does not answer any more", error);
+			return break_off(remote, "it no longer answers", error);
 	}
 }
 

@@ -18,7 +18,7 @@ void lab_remotes_control(const struct lab *lab, char control[LAB_SSH_CONTROL_MAX
 	if (access(lab->plan->run_dir, W_OK) != 0)
 		return;
 	if (lab_ssh_control(lab->plan->run_dir, control, &error) < 0)
-		fprintf(stderr, "weft lab: each command logs in anew on all machines: %s\n",
+		fprintf(stderr, "weft lab: each command has to log in again on all machines: %s\n",
 			error.text);
 }
 
@@ -69,7 +69,7 @@ static int add_records(const struct lab *lab, struct lab_state *state, struct er
 
 	state->process = calloc((size_t)plan->processes + 1, sizeof(*state->process));
 	if (state->process == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	for (unsigned i = 0; i < plan->processes; i++) {
 		const struct lab_plan_process *process = &plan->process[i];
 		struct lab_record *record = &state->process[state->processes++];
@@ -98,7 +98,7 @@ int lab_remotes_open(const struct lab *lab, struct lab_state *state, struct erro
 	snprintf(state->dir, sizeof(state->dir), "%s", lab->plan->run_dir);
 	state->remote = calloc((size_t)count + 1, sizeof(*state->remote));
 	if (state->remote == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	lab_remotes_control(lab, control);
 	for (unsigned i = 0; i < count; i++) {
 		struct lab_ssh_target target = lab_remotes_target(lab, i, control);

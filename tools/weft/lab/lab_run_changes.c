@@ -147,7 +147,7 @@ void lab_run_changes_print(const json_t *changes, FILE *out)
 	static const struct {
 		const char *list, *title;
 	} kinds[] = {{"links_set", "links set"}, {"cables_cut", "cables cut"},
-		{"restarts", "restarted"}, {"unknown", "changes not known of"}};
+		{"restarts", "restarted"}, {"unknown", "changes unknown for"}};
 
 	for (unsigned kind = 0; kind < sizeof(kinds) / sizeof(kinds[0]); kind++) {
 		json_t *list = json_object_get(changes, kinds[kind].list), *entry;
@@ -208,7 +208,7 @@ static int check_shape(const struct lab *lab, const struct run_config *run, stru
 			run->traffic.count, count);
 	if (run_config_has_schedule(run) || run_config_has_schedule(&lab->config->run))
 		return error_set(error, EINVAL,
-			"--set: a schedule (pattern: goal) is the one that the lab was started with");
+			"--set: a schedule (pattern: goal) cannot be changed while the lab is up");
 	return 0;
 }
 

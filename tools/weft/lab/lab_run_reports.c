@@ -31,7 +31,7 @@ bool lab_run_lost(struct lab_run *run, unsigned i)
 {
 	if (run->asked[i].connection.fd >= 0 && lab_record_alive(&run->state.process[i]))
 		return false;
-	give_up(run, i, "is gone, and with it what it has counted");
+	give_up(run, i, "is gone, and its counts are lost");
 	return true;
 }
 
@@ -76,7 +76,7 @@ void lab_run_order(struct lab_run *run, const char *text)
 			continue;
 		at++;
 		if (one->result < 0)
-			give_up_silent(run, i, "does not obey", &one->error);
+			give_up_silent(run, i, "does not respond to commands", &one->error);
 	}
 }
 
@@ -109,7 +109,7 @@ static int add_part(const struct lab_run *run, unsigned i, struct run_result *in
 {
 	return run_result_add_part(into, part) == 0
 		       ? 0
-		       : error_set(error, EPROTO, "%s: its report is not part of a result",
+		       : error_set(error, EPROTO, "%s: its report is not a valid part of a result",
 				 run->state.process[i].name);
 }
 

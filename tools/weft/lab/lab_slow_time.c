@@ -122,10 +122,10 @@ static int find_library(char path[PATH_MAX], struct error *error)
 	if (result == 0)
 		snprintf(path, PATH_MAX, "%s", found.gl_pathv[0]);
 	globfree(&found);
-	return result == 0 ? 0
-			   : error_set(error, ENOENT,
-				     "libfaketime, which slows down programs of a dilated lab, is "
-				     "missing: 'apt install faketime', or use --no-faketime");
+	return result == 0
+		       ? 0
+		       : error_set(error, ENOENT,
+				 "libfaketime, which slows down programs in a dilated lab, is missing: run 'apt install faketime', or use --no-faketime");
 }
 
 /* --- the environment --- */

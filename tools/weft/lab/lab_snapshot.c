@@ -169,7 +169,7 @@ int lab_snapshot_write(const struct lab *lab, struct error *error)
 	kept_path(lab->plan->run_dir, path);
 	text = lab_snapshot_text(lab, &length);
 	if (text == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	result = atomic_file_open(&file, error);
 	if (result == 0) {
 		fprintf(file.file, SOURCE_MARK "%s\n", lab->path);
@@ -203,7 +203,7 @@ int lab_snapshot_check_but(const struct lab *lab, const char *const *but, struct
 		return 0;
 	text = lab_snapshot_text(lab, &length);
 	if (text == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	given = yaml_tree_parse(text, length, lab->path, error);
 	kept = given != NULL ? yaml_tree_load(path, error) : NULL;
 	if (kept != NULL)
@@ -218,7 +218,7 @@ int lab_snapshot_check_but(const struct lab *lab, const char *const *but, struct
 		return 0;
 	return error_set(error, EINVAL,
 		"%s: lab %s was started with something else: %s; 'weft lab up --restart %s' applies "
-		"the file, and the name %s instead of the file means the lab as it is",
+		"the file, and use the name %s instead of the file for the lab as it is",
 		lab->path, lab->plan->lab, difference, lab->path, lab->plan->lab);
 }
 
@@ -359,8 +359,7 @@ int lab_snapshot_find(
 	}
 	if (!found && !find_by_source(file, target))
 		return error_set(error, ENOENT,
-			"%s: no such lab file, and no lab of that name is up ('weft lab list' shows "
-			"those that are)",
+			"%s: no such lab file, and no lab with that name is up ('weft lab list' lists the labs)",
 			file);
 	if (private_dir_check(target->dir, error) < 0)
 		return -EPERM;

@@ -229,10 +229,10 @@ void lab_ending_describe(int status, bool memory, char out[LAB_ENDING_TEXT])
 		snprintf(out, LAB_ENDING_TEXT, "was killed by signal %d (%s)", number,
 			number == SIGKILL
 				? (memory ? "the kernel's out-of-memory killer: see dmesg"
-					  : "SIGKILL; if memory was short, by the kernel: see dmesg")
+					  : "SIGKILL; by the kernel if memory was short: see dmesg")
 				: strsignal(number));
 	else
-		snprintf(out, LAB_ENDING_TEXT, "has ended with exit code %d", WEXITSTATUS(status));
+		snprintf(out, LAB_ENDING_TEXT, "ended with exit code %d", WEXITSTATUS(status));
 }
 
 void lab_ending_find(const struct lab_record *record, char out[LAB_ENDING_TEXT])

@@ -126,7 +126,7 @@ static const struct {
 	const char *said, *what, *mend;
 } known[] = {
 	{"REMOTE HOST IDENTIFICATION HAS CHANGED", "its host key has changed",
-		"if it was installed anew, 'ssh-keygen -R ADDRESS' forgets the former one"},
+		"if it was reinstalled, 'ssh-keygen -R ADDRESS' removes the old key"},
 	{"host key is known", "its host key is not known here",
 		"log in once by hand with ssh, and compare the key that it shows"},
 	{"Host key verification failed", "its host key is not known here",
@@ -134,9 +134,9 @@ static const struct {
 	{"Permission denied", "it refuses this user's keys",
 		"'ssh-copy-id' installs one; ssh must not ask for a password"},
 	{"Connection refused", "the connection is refused", "is sshd up there, on this port?"},
-	{"Could not resolve", "its name is not known", "is the address right?"},
-	{"timed out", "it does not answer", "is it on, and the address right?"},
-	{"No route to host", "there is no route to it", "is it on, and the address right?"},
+	{"Could not resolve", "its name cannot be resolved", "is the address right?"},
+	{"timed out", "it does not answer", "is it on, and is the address right?"},
+	{"No route to host", "there is no route to it", "is it on, and is the address right?"},
 	{"Network is unreachable", "there is no route to it", "is the address right?"},
 };
 
@@ -160,8 +160,7 @@ static void explain_ssh(const char *said, const char *line, char *why)
 				line);
 			return;
 		}
-	snprintf(
-		why, LAB_SSH_WHY_MAX, "ssh failed: %s", line[0] != '\0' ? line : "it says nothing");
+	snprintf(why, LAB_SSH_WHY_MAX, "ssh failed: %s", line[0] != '\0' ? line : "no message");
 }
 
 void lab_ssh_explain(const struct lab_ssh_target *target, int status, const char *said,
@@ -186,6 +185,6 @@ void lab_ssh_explain(const struct lab_ssh_target *target, int status, const char
 			" there, as here (%s)",
 			line);
 	else
-		snprintf(why, LAB_SSH_WHY_MAX, "the connection has ended%s%s",
+		snprintf(why, LAB_SSH_WHY_MAX, "the connection ended%s%s",
 			line[0] != '\0' ? ": " : "", line);
 }

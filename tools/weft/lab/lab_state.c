@@ -206,7 +206,8 @@ static int make_parent(const char *path, struct error *error)
 	int result = access(path, F_OK) == 0 ? 0 : private_dir_check_way(path, error);
 
 	if (result == 0 && mkdir(path, 0700) != 0 && errno != EEXIST)
-		result = error_set(error, errno, "%s: cannot be made: %s", path, strerror(errno));
+		result =
+			error_set(error, errno, "%s: cannot be created: %s", path, strerror(errno));
 	return result;
 }
 
@@ -232,7 +233,7 @@ int lab_state_create(struct lab_state *state, const char *dir, struct error *err
 	*state = (struct lab_state){.starting = true};
 	snprintf(state->dir, sizeof(state->dir), "%s", dir);
 	if (result == 0 && mkdir(dir, 0700) != 0)
-		result = error_set(error, errno, "%s: cannot be made: %s", dir, strerror(errno));
+		result = error_set(error, errno, "%s: cannot be created: %s", dir, strerror(errno));
 	if (result < 0)
 		return result;
 	result = private_dir_check(dir, error);

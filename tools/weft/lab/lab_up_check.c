@@ -34,9 +34,9 @@ static int check_privileges(const struct lab *lab, struct error *error)
 		return 0;
 	if (lab->plan->veth)
 		return error_set(
-			error, EPERM, "%s: its links are veth pairs, expected root", lab->path);
+			error, EPERM, "%s: its links are veth pairs; run as root", lab->path);
 	if (lab->config->run.edges.count > 0)
-		return error_set(error, EPERM, "%s: it has TAP edges, expected root", lab->path);
+		return error_set(error, EPERM, "%s: it has TAP edges; run as root", lab->path);
 	return 0;
 }
 
@@ -154,9 +154,9 @@ static int check_edge_there(void *ctx, struct error *error)
 	int result = 0;
 
 	if (if_nametoindex(edge->tap) != 0)
-		return error_set(error, EINVAL,
-			"host %s: there is an interface '%s' already in %s%s", edge->host,
-			edge->tap, edge->netns[0] != '\0' ? "namespace " : "this network namespace",
+		return error_set(error, EINVAL, "host %s: interface '%s' already exists in %s%s",
+			edge->host, edge->tap,
+			edge->netns[0] != '\0' ? "namespace " : "this network namespace",
 			edge->netns);
 	if (getifaddrs(&all) != 0)
 		return 0;
@@ -211,7 +211,7 @@ static int check_machine(const struct lab_up *up, struct error *error)
 		return arguments->alone ? error_set(error, EINVAL, "--alone: requires --machine")
 					: 0;
 	if (arguments->only_count > 0 && !arguments->again)
-		return error_set(error, EINVAL, "--machine --process: expected one of them");
+		return error_set(error, EINVAL, "--machine --process: expected only one of them");
 	if (lab_machine_find(up->lab.config, arguments->machine) < 0)
 		return error_set(error, EINVAL, "--machine %s: no such machine in %s",
 			arguments->machine, up->lab.path);
@@ -310,8 +310,7 @@ static int check_comes_back(
 
 			if (lab_up_wants(up, link->process[side]) && runs(former, other))
 				return error_set(error, EINVAL,
-					"%s cannot come back: %s runs, and memif links do not "
-					"survive the end of a process; take the lab down and up "
+					"%s cannot be restarted alone: %s is running, and memif links do not survive the end of a process; take the lab down and up "
 					"again, or use 'links: shared'",
 					plan->process[link->process[side]].name, other);
 		}
@@ -329,7 +328,7 @@ static int choose_ended(struct lab_up *up, const struct lab_state *former, struc
 		return 0;
 	up->ended = calloc(up->lab.plan->processes, sizeof(*up->ended));
 	if (up->ended == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	for (unsigned i = 0; i < former->processes; i++) {
 		int number = lab_plan_find(up->lab.plan, former->process[i].name);
 
@@ -350,7 +349,7 @@ static int check_rest(struct lab_up *up, const struct lab_state *former, struct 
 	if (alive == NULL)
 		return check_comes_back(up, former, error);
 	return error_set(error, EINVAL,
-		"lab %s is up already (%s is process %ld); 'weft lab down %s' ends it",
+		"lab %s is already up (%s is process %ld); 'weft lab down %s' ends it",
 		up->lab.plan->lab, alive->name, (long)alive->pid, up->arguments->file);
 }
 

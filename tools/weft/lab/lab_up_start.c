@@ -75,7 +75,7 @@ static int record_process(void *ctx, pid_t pid, struct error *error)
 
 	start->record->pid = pid;
 	if (lab_state_add(&start->up->state, start->record) < 0)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	return lab_state_save(&start->up->state, error);
 }
 
@@ -89,7 +89,7 @@ static int start_process(struct lab_up *up, unsigned process, struct error *erro
 	pid_t pid;
 
 	if (argv == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	snprintf(record.name, sizeof(record.name), "%s", planned->name);
 	snprintf(record.prefix, sizeof(record.prefix), "%s", planned->prefix);
 	snprintf(record.program, sizeof(record.program), "%s", lab_role_program(planned->role));
@@ -185,7 +185,7 @@ static int write_machine(const struct lab_up *up, struct error *error)
 	int result;
 
 	if (here == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	for (unsigned i = 0; i < plan->processes; i++)
 		here[i] = lab_up_wants(up, i);
 	for (unsigned i = 0; i < up->state.processes; i++) {
@@ -212,6 +212,7 @@ int lab_up_start(struct lab_up *up, struct error *error)
 		return result;
 	up->ready = calloc(up->state.processes + 1, sizeof(*up->ready));
 	up->elsewhere = lab_elsewhere(up->lab.plan, &up->state);
-	return up->ready == NULL || up->elsewhere == NULL ? error_set(error, ENOMEM, "no memory")
-							  : 0;
+	return up->ready == NULL || up->elsewhere == NULL
+		       ? error_set(error, ENOMEM, "out of memory")
+		       : 0;
 }

@@ -54,7 +54,7 @@ static void tell_log(const struct lab_up *up, const struct lab_record *record, c
 		snprintf(why, ERROR_TEXT, ": %s", error);
 	else if (log != NULL && log[0] == '\0' && statvfs(up->state.dir, &disk) == 0 &&
 		 disk.f_bavail == 0)
-		snprintf(why, ERROR_TEXT, ": no space is left in %s, not even for its log",
+		snprintf(why, ERROR_TEXT, ": no space left in %s, not even for its log",
 			up->state.dir);
 	if (log != NULL)
 		show_lines(record, log);
@@ -173,15 +173,15 @@ static int fail_slow(const struct lab_up *up, const struct missing *missing, str
 
 	tell_starved(up, 1, starved);
 	if (missing->slow > 1)
-		snprintf(more, sizeof(more), " nor have %u more processes", missing->slow - 1);
+		snprintf(more, sizeof(more), " and neither have %u other processes",
+			missing->slow - 1);
 	return error_set(error, ETIMEDOUT,
 		"after %" PRIu64
-		" ms %s has not started its ports%s%s%s (the end of its log, if it "
-		"has said anything, is above); --wait gives it longer",
+		" ms %s has not started its ports%s%s%s (the end of its log, if any, is above); use a longer --wait",
 		up->arguments->wait_ps / PS_PER_MS, missing->first_slow->name, more,
 		starved[0] != '\0' ? ""
-		: missing->answers ? ": DPDK is up and the ports are being opened"
-				   : ": DPDK is not up in it yet",
+		: missing->answers ? ": DPDK has started, and the ports are being opened"
+				   : ": its DPDK has not started yet",
 		starved);
 }
 
@@ -197,7 +197,7 @@ static int fail_not_ready(const struct lab_up *up, struct error *error)
 		snprintf(more, sizeof(more), "; %zu more ends of links are not up",
 			missing.ends - 1);
 	tell_starved(up, up->lab.config->run.dilation, starved);
-	return error_set(error, ETIMEDOUT, "after %" PRIu64 " ms %s%s%s; --wait gives it longer",
+	return error_set(error, ETIMEDOUT, "after %" PRIu64 " ms %s%s%s; use a longer --wait",
 		up->arguments->wait_ps / PS_PER_MS,
 		missing.first_linkless.why[0] != '\0' ? missing.first_linkless.why
 						      : "the last links came up",
@@ -245,7 +245,7 @@ static int wait_mapped(struct lab_up *up, uint64_t deadline, struct error *error
 		return 0;
 	if (result == -ETIMEDOUT)
 		error_set(error, ETIMEDOUT,
-			"after %" PRIu64 " ms %s; --wait gives the mapper longer",
+			"after %" PRIu64 " ms %s; use a longer --wait for the mapper",
 			up->arguments->wait_ps / PS_PER_MS, why.text);
 	else
 		*error = why;

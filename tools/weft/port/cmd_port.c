@@ -78,19 +78,16 @@ int port_find(const char *text, struct pci_device *device, struct error *error)
 		if (port_each(has_interface, &search))
 			return 0;
 		return error_set(error, EINVAL,
-			"%s: no PCI address, and no interface of a PCI device has this name; 'weft "
-			"port list' shows them",
+			"%s: not a PCI address, and no interface of a PCI device has this name; 'weft port list' lists them",
 			text);
 	}
 	if (pci_device_read(command_root(), address, device) < 0)
 		return error_set(error, EINVAL,
-			"%s: no PCI device with this address in this machine; 'weft port list' "
-			"shows them",
+			"%s: no PCI device with this address in this machine; 'weft port list' lists them",
 			address);
 	if (!pci_device_is_network(device))
 		return error_set(error, EINVAL,
-			"%s: is not a network interface (class 0x%06lx); 'weft port list' shows those "
-			"that are",
+			"%s: is not a network interface (class 0x%06lx); 'weft port list' lists them",
 			address, device->class);
 	return 0;
 }
@@ -102,8 +99,7 @@ int port_refuse_own_network(
 
 	if (used != NULL)
 		return error_set(error, EBUSY,
-			"%s: %s is in use by this machine's own network (%s): choose another port, "
-			"or lose it with '%s'",
+			"%s: %s is in use by this machine's own network (%s): choose another port, or take it anyway with '%s'",
 			device->address, used->name, used->use, command);
 	if (device->driver[0] == '\0' || device->interfaces > 0 ||
 		pci_driver_is_dpdk(device->driver))
@@ -126,8 +122,7 @@ int port_refuse_open(const struct pci_device *device, struct error *error)
 	if (pid == 0)
 		return 0;
 	return error_set(error, EBUSY,
-		"%s: process %ld (%s) uses it: end that first, a lab with 'weft lab down LAB' "
-		"('weft lab list' names them)",
+		"%s: process %ld (%s) uses it: end that process first; to end a lab, use 'weft lab down LAB' ('weft lab list' lists them)",
 		device->address, pid, name);
 }
 
@@ -138,10 +133,7 @@ int port_refuse_driver(const struct pci_device *device, const char *driver, stru
 	if (strcmp(driver, "vfio-pci") == 0 && !pci_has_iommu(root) &&
 		!pci_vfio_without_iommu(root))
 		return error_set(error, ENODEV,
-			"%s: IOMMU off, vfio-pci needs it: turn on VT-d or AMD-Vi in the BIOS, and "
-			"on Intel add 'intel_iommu=on iommu=pt' to GRUB_CMDLINE_LINUX in "
-			"/etc/default/grub, run 'update-grub' and reboot; a machine without one "
-			"takes 'weft port bind --driver uio_pci_generic %s'",
+			"%s: the IOMMU is off, but vfio-pci needs it: turn on VT-d or AMD-Vi in the BIOS, and on Intel add 'intel_iommu=on iommu=pt' to GRUB_CMDLINE_LINUX in /etc/default/grub, run 'update-grub' and reboot; on a machine without one, run 'weft port bind --driver uio_pci_generic %s'",
 			device->address, device->address);
 	if (pci_driver_loaded(root, driver))
 		return 0;
@@ -163,14 +155,12 @@ int port_refuse_group(const struct pci_device *device, const char (*others)[PCI_
 			return 0;
 	if (pci_device_read(command_root(), address, &other) == 0 && pci_device_is_network(&other))
 		return error_set(error, ENODEV,
-			"%s: shares IOMMU group %s with %s, which driver %s has: bind both, 'weft "
+			"%s: shares IOMMU group %s with %s, which is bound to driver %s: bind both, 'weft "
 			"port bind %s %s'",
 			device->address, device->group, address, other.driver, device->address,
 			address);
 	return error_set(error, ENODEV,
-		"%s: shares IOMMU group %s with %s, which is not a network interface and which the "
-		"kernel drives: put the NIC into another slot, or free the other with 'echo %s > "
-		"/sys/bus/pci/devices/%s/driver/unbind'",
+		"%s: shares IOMMU group %s with %s, which is not a network interface and which the kernel uses: put the NIC into another slot, or free the other with 'echo %s > /sys/bus/pci/devices/%s/driver/unbind'",
 		device->address, device->group, address, address, address);
 }
 
@@ -181,13 +171,13 @@ static const struct argp_option list_options[] = {
 static const struct argp_option bind_options[] = {
 	{"driver", 'd', "DRIVER", 0, "vfio-pci (default), uio_pci_generic or igb_uio", 0},
 	{"force", 'f', NULL, 0,
-		"also a device that this machine's own network uses, which may cut you off", 0},
+		"even a device that this machine's own network uses; you may lose the connection",
+		0},
 	{0},
 };
 static const struct argp_option check_options[] = {
 	{"process", 'p', "DEVICE", 0,
-		"only the process that holds this switch or host; may be repeated. With it a "
-		"device that is not in this machine is a fault",
+		"only the process that holds this switch or host; may be repeated. A device that is not in this machine then counts as a fault",
 		0},
 	{0},
 };
@@ -199,20 +189,17 @@ static const struct part {
 	unsigned min, max; /* arguments */
 } parts[] = {
 	{{"list", "", list_options,
-		 "Shows the network interfaces on PCI: driver, link, NUMA node, IOMMU group, and "
-		 "what this machine's own network uses them for."},
+		 "Shows the PCI network interfaces: driver, link, NUMA node, IOMMU group, and their use by this machine's own network."},
 		cmd_port_list, 0, 0},
 	{{"bind", "DEVICE...", bind_options,
-		 "Gives network interfaces to DPDK. DEVICE is a PCI address or the name of an "
-		 "interface. One that this machine's own network uses is refused."},
+		 "Binds network interfaces for DPDK. DEVICE is a PCI address or the name of an interface. Refuses one that this machine's own network uses."},
 		cmd_port_bind, 1, PORT_DEVICES_MAX},
 	{{"release", "DEVICE...", no_options,
-		 "Gives network interfaces back to the kernel's own driver."},
+		 "Returns network interfaces to the kernel's own driver."},
 		cmd_port_release, 1, PORT_DEVICES_MAX},
 	{{"check", "LAB.yaml", check_options,
 		 "Checks whether the PCI ports of a lab can be used on this machine, and how to fix "
-		 "each fault; for a lab that is up, also whether frames of full size pass its "
-		 "ports. Changes nothing.",
+		 "each fault; for a lab that is up, also whether full-size frames pass its ports. Changes nothing.",
 		 "0 no fault, 2 bad request, 3 there is a fault"},
 		cmd_port_check, 1, 1},
 };
@@ -233,7 +220,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case 'p':
 		if (arguments->processes == PORT_DEVICES_MAX)
-			argp_error(state, "--process: at most %d of them", PORT_DEVICES_MAX);
+			argp_error(state, "--process: at most %d are possible", PORT_DEVICES_MAX);
 		arguments->process[arguments->processes++] = text;
 		return 0;
 	case ARGP_KEY_ARG:
@@ -377,6 +364,6 @@ enum weft_exit cmd_port_list(const struct port_arguments *arguments)
 	}
 	port_each(print_device, &devices);
 	if (devices == 0)
-		puts("this machine has no network interface on PCI");
+		puts("this machine has no PCI network interface");
 	return EXIT_DONE;
 }

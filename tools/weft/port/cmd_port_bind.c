@@ -105,11 +105,10 @@ static int port_driver_set(struct pci_device *device, const char *driver, struct
 		return 0;
 	if (driver != NULL)
 		return error_set(error, ENODEV,
-			"%s: the driver %s did not accept it; see 'dmesg | tail', 'weft "
-			"port release %s' gives it back to the kernel",
+			"%s: the driver %s did not accept it; see 'dmesg | tail', 'weft port release %s' returns it to the kernel",
 			device->address, driver, device->address);
 	return error_set(error, ENODEV,
-		"%s: no driver of the kernel took it: 'modprobe $(cat "
+		"%s: no kernel driver accepted it: 'modprobe $(cat "
 		"/sys/bus/pci/devices/%s/modalias)'",
 		device->address, device->address);
 }
@@ -173,14 +172,15 @@ static int bind(const struct binding *binding, struct pci_device *device, struct
 		return 0;
 	}
 	if (is_done(binding, device)) {
-		printf("%s: %s has it already\n", device->address, device->driver);
+		printf("%s: it is already bound to %s\n", device->address, device->driver);
 		return 0;
 	}
 	memcpy(former, device->driver, sizeof(former));
 	result = port_driver_set(device, binding->driver, error);
 	if (result == 0)
-		printf("%s: %s -> %s; 'weft port release %s' gives it back\n", device->address,
-			former[0] != '\0' ? former : "no driver", device->driver, device->address);
+		printf("%s: %s -> %s; 'weft port release %s' returns it to the kernel\n",
+			device->address, former[0] != '\0' ? former : "no driver", device->driver,
+			device->address);
 	return result;
 }
 
@@ -195,8 +195,7 @@ enum weft_exit cmd_port_bind(const struct port_arguments *arguments)
 
 	if (!pci_driver_is_dpdk(binding.driver))
 		return command_fail("port bind", EXIT_BAD_REQUEST,
-			"--driver %s: expected vfio-pci, uio_pci_generic or igb_uio; 'weft port "
-			"release' gives a device to the kernel",
+			"--driver %s: expected vfio-pci, uio_pci_generic or igb_uio; 'weft port release' returns a device to the kernel",
 			binding.driver);
 	result = find_all(arguments, &binding, &error);
 	for (unsigned i = 0; i < binding.devices && result == 0; i++)
@@ -212,7 +211,7 @@ static int release(struct pci_device *device, struct error *error)
 	int result;
 
 	if (device->driver[0] != '\0' && !pci_driver_is_dpdk(device->driver)) {
-		printf("%s: the kernel's driver %s has it already\n", device->address,
+		printf("%s: it is already bound to the kernel's driver %s\n", device->address,
 			device->driver);
 		return 0;
 	}

@@ -77,10 +77,11 @@ static int check_bound(const struct pci_device *device, struct error *error)
 	if (result < 0)
 		return result;
 	if (device->driver[0] == '\0')
-		return error_set(error, ENODEV, "%s: no driver has it: 'weft port bind %s'",
+		return error_set(error, ENODEV, "%s: no driver is bound to it: 'weft port bind %s'",
 			device->address, device->address);
-	return error_set(error, ENODEV, "%s: the kernel's driver %s has it: 'weft port bind %s'",
-		device->address, device->driver, device->address);
+	return error_set(error, ENODEV,
+		"%s: it is bound to the kernel's driver %s: 'weft port bind %s'", device->address,
+		device->driver, device->address);
 }
 
 static void check_device(
@@ -163,7 +164,7 @@ static void check_memlock(struct check *check)
 		return;
 	report(check, "memlock",
 		error_set(&error, ENOMEM,
-			"%" PRIu64 " MiB may be locked, a process needs about %" PRIu64
+			"%" PRIu64 " MiB may be locked, but a process needs about %" PRIu64
 			" MiB: 'ulimit -l unlimited', or memlock in /etc/security/limits.conf",
 			(uint64_t)limit.rlim_cur / MIB, PROCESS_BYTES / MIB),
 		&error);
@@ -187,8 +188,7 @@ static int check_twice(const struct check *check, struct error *error)
 			topology_port_name(topology, a->port, first, sizeof(first));
 			topology_port_name(topology, b->port, second, sizeof(second));
 			return error_set(error, EINVAL,
-				"%s: %s and %s of this machine are both '%s': give one of them "
-				"another device in 'ports'",
+				"%s: %s and %s of this machine are both '%s': use a different device for one of them in 'ports'",
 				check->lab->path, first, second, a->dpdk);
 		}
 	return 0;
@@ -271,7 +271,7 @@ static void check_unused(struct check *check)
 static enum weft_exit conclude(const struct check *check)
 {
 	if (check->ports == 0) {
-		puts(check->all ? "no PCI port of this lab is in this machine"
+		puts(check->all ? "this machine has no PCI port of this lab"
 				: "these processes have no PCI port");
 		return EXIT_DONE;
 	}
@@ -295,7 +295,7 @@ enum weft_exit cmd_port_check(const struct port_arguments *arguments)
 	check.here = calloc(lab.plan->processes, sizeof(bool));
 	check.uses = calloc(lab.plan->processes, sizeof(bool));
 	if (check.here == NULL || check.uses == NULL)
-		result = error_set(&error, ENOMEM, "no memory");
+		result = error_set(&error, ENOMEM, "out of memory");
 	else
 		result = choose_processes(&check, arguments, &error);
 	if (result == 0 && !check_paths(&check))

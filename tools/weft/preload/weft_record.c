@@ -239,7 +239,7 @@ static void close_text(int rank)
 	record.incomplete |= fclose(record.out) != 0;
 	if (!record.incomplete)
 		return;
-	fprintf(stderr, "weft lab mpirun: rank %d: no memory for the schedule\n", rank);
+	fprintf(stderr, "weft lab mpirun: rank %d: not enough memory for the schedule\n", rank);
 	PMPI_Abort(MPI_COMM_WORLD, 3);
 }
 
@@ -299,7 +299,7 @@ void record_name_missed(int rank)
 	if (missed_##name)                                                     \
 		fprintf(stderr,                                                \
 			"weft lab mpirun: rank %d: MPI_" #name                 \
-			" is not recorded, the schedule lacks its messages\n", \
+			" is not recorded; the schedule lacks its messages\n", \
 			rank);
 	NOT_RECORDED(X)
 #undef X

@@ -88,7 +88,7 @@ static enum weft_exit add_record(struct mpirun *mpi, const struct lab_arguments 
 			"--record in a dilated lab requires --no-faketime");
 	if (lab_preload_find("weft-record.so", path, &error) < 0)
 		return command_fail(COMMAND, EXIT_NOT_ABLE,
-			"--record: %s; it is built if Open MPI's headers are installed",
+			"--record: %s; it is built only if Open MPI's headers are installed",
 			error.text);
 	if (arguments->record[0] != '/' && getcwd(folder, sizeof(folder)) == NULL)
 		return command_fail(COMMAND, EXIT_NOT_ABLE, "--record: no current folder");
@@ -130,7 +130,7 @@ static enum weft_exit build(struct mpirun *mpi, const struct lab_arguments *argu
 
 	mpi->argv = calloc(arguments->words + OPTIONS_MAX, sizeof(*mpi->argv));
 	if (mpi->argv == NULL)
-		return command_fail(COMMAND, EXIT_NOT_ABLE, "no memory");
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "out of memory");
 	add(mpi, "mpirun");
 	if (geteuid() == 0)
 		add(mpi, "--allow-run-as-root");

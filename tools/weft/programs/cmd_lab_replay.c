@@ -93,7 +93,7 @@ static int read_options(struct replay *replay, const struct lab_arguments *argum
 	char *text = write_entry(arguments), *place;
 
 	if (text == NULL)
-		return error_set(&replay->error, ENOMEM, "no memory");
+		return error_set(&replay->error, ENOMEM, "out of memory");
 	replay->options = run_config_parse(text, strlen(text), "options", NULL, 0, &replay->error);
 	free(text);
 	if (replay->options == NULL) {
@@ -118,7 +118,7 @@ static int list_senders(struct replay *replay)
 	replay->sender_of = calloc(topology->hosts + 1u, sizeof(*replay->sender_of));
 	replay->usable = calloc(topology->hosts + 1u, sizeof(*replay->usable));
 	if (replay->sender == NULL || replay->sender_of == NULL || replay->usable == NULL)
-		return error_set(&replay->error, ENOMEM, "no memory");
+		return error_set(&replay->error, ENOMEM, "out of memory");
 	memset(replay->sender_of, -1, topology->hosts * sizeof(*replay->sender_of));
 	for (uint32_t i = 0; i < edges->count; i++) {
 		struct sender *sender = &replay->sender[replay->senders];
@@ -137,7 +137,7 @@ static int list_senders(struct replay *replay)
 	return replay->senders >= 2
 		       ? 0
 		       : error_set(&replay->error, EINVAL,
-				 "lab %s: expected two hosts or more with an address in 'edges'",
+				 "lab %s: expected at least two hosts with an address in 'edges'",
 				 replay->lab.lab.plan->lab);
 }
 
@@ -147,7 +147,7 @@ static int find_usable(struct replay *replay, const char *option, const char *na
 
 	if (found < 0 || !replay->usable[found])
 		return error_set(&replay->error, EINVAL,
-			"--%s %s: no host of the lab's 'edges' with an address has this name",
+			"--%s %s: none of the hosts in the lab's 'edges' with an address has this name",
 			option, name);
 	*host = (uint16_t)found;
 	return 0;
@@ -161,7 +161,7 @@ static int list_receivers(struct replay *replay)
 
 	replay->entry.to = calloc(to->count + replay->senders, sizeof(*replay->entry.to));
 	if (replay->entry.to == NULL)
-		return error_set(&replay->error, ENOMEM, "no memory");
+		return error_set(&replay->error, ENOMEM, "out of memory");
 	for (uint32_t i = 0; to->kind == RUN_HOSTS_LIST && i < to->count && result == 0; i++)
 		result = find_usable(
 			replay, "to", to->name[i], &replay->entry.to[replay->entry.to_count++]);
@@ -190,7 +190,7 @@ static int make_map(struct replay *replay)
 		put32(address.bytes, replay->sender[i].address);
 		result = packet_map_add(replay->hosts.map, &address, replay->sender[i].host);
 	}
-	return result == 0 ? 0 : error_set(&replay->error, ENOMEM, "no memory");
+	return result == 0 ? 0 : error_set(&replay->error, ENOMEM, "out of memory");
 }
 
 /* --- sending --- */
@@ -295,7 +295,7 @@ static int replay_packet(struct replay *replay, const struct packet *packet, wef
 	int result = packet_hosts_choose(&replay->hosts, packet, &from, &to, &drawn);
 
 	if (result < 0)
-		return error_set(&replay->error, ENOMEM, "no memory");
+		return error_set(&replay->error, ENOMEM, "out of memory");
 	if (result == 0)
 		return 0;
 	result = wait_until(replay, loop_ps + at_ps);
@@ -347,11 +347,11 @@ static void print_counts(const struct replay *replay)
 		{count->same_host, "within a host"},
 		{replay->no_ipv4, "not IPv4, fragments or damaged"},
 		{replay->too_long, "longer than the MTU of the TAP"},
-		{replay->dropped, "refused by the kernel, the queue of the TAP is full"},
+		{replay->dropped, "refused by the kernel because the queue of the TAP is full"},
 	};
 
 	printf("%" PRIu64 " of %" PRIu64 " packets sent, %" PRIu64
-	       " bytes, at most %.3f ms late by the lab's clock\n",
+	       " bytes, at most %.3f ms late on the lab's clock\n",
 		replay->sent, count->read, replay->bytes,
 		(double)replay->late_ns / 1e6 / replay->lab.lab.config->run.dilation);
 	for (unsigned i = 0; i < sizeof(unsent) / sizeof(unsent[0]); i++)

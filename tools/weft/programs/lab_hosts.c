@@ -45,14 +45,15 @@ static int enter_netns(const char *netns, struct error *error)
 static int mount_own(const struct host_view *view, struct error *error)
 {
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
-		return error_set(error, errno, "mounts of its own: %s", strerror(errno));
+		return error_set(
+			error, errno, "cannot create a mount namespace: %s", strerror(errno));
 	if (view->hosts != NULL && mount(view->hosts, ETC_HOSTS, NULL, MS_BIND, NULL) < 0)
 		return error_set(
 			error, errno, "%s on " ETC_HOSTS ": %s", view->hosts, strerror(errno));
 	/* /sys shows the interfaces of the namespace that mounts it. */
 	umount2("/sys", MNT_DETACH);
 	if (mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
-		return error_set(error, errno, "/sys of its own: %s", strerror(errno));
+		return error_set(error, errno, "cannot mount /sys: %s", strerror(errno));
 	return 0;
 }
 
@@ -85,8 +86,7 @@ enum weft_exit lab_hosts_open(struct lab_hosts *hosts, const struct lab_argument
 	if (code == EXIT_DONE && hosts->state.remotes > 0) {
 		lab_hosts_close(hosts);
 		return command_fail(command, EXIT_BAD_REQUEST,
-			"programs run on the machine of their host: log in there, and call this "
-			"with the lab's name");
+			"programs run on the machine of their host: log in there, and run this with the lab's name");
 	}
 	if (code != EXIT_DONE || hosts->lab.config->run.edges.count > 0 ||
 		(plain && hosts->lab.config->endpoints > 0))

@@ -27,7 +27,7 @@ static const char usage[] =
 	"all but the first: [--without LINK|SWITCH]...\n"
 	"\n"
 	"TOPO is a file or a generator such as 'rlft:ports=8,stages=2'; ROUTES, text or binary, '-'\n"
-	"being standard output or input. Several ROUTES are checked as one: what they do together.\n"
+	"being standard output or input. Several ROUTES are checked together.\n"
 	"  --algorithm A+B    the routes of several in one set, such as ud+ud-itb\n"
 	"  --root SWITCH      of algorithms with a tree: a switch, best (shortest legal paths), centre\n"
 	"                     or random (drawn with the seed); by default a leaf of a topology with\n"

@@ -154,13 +154,13 @@ static int check(const struct request *request)
 	const char *wrong = NULL;
 
 	if (request->count == 0)
-		wrong = "no --algorithm, expected one that 'weft route algorithms' lists";
+		wrong = "--algorithm is missing; 'weft route algorithms' lists them";
 	else if (request->output == NULL)
-		wrong = "no -o ROUTES, expected a file or '-'";
+		wrong = "-o is missing; expected a file or '-'";
 	else if (request->json && strcmp(request->output, "-") == 0)
-		wrong = "--json and -o - both write to standard output, expected a file";
+		wrong = "--json and -o - both write to standard output; expected a file";
 	else if (request->tables && request->count > 1)
-		wrong = "--tables of several algorithms, expected one: a switch has one table";
+		wrong = "--tables of several algorithms; expected one, because a switch has one table";
 	else if (request->options.radius != 0 && !has_steps(request))
 		wrong = "--radius requires --algorithm msp";
 	else if (request->steps_given && !has_steps(request))
@@ -383,7 +383,7 @@ static int finish(const struct request *request, const struct topology *topology
 	int result, found = 0;
 
 	if (route_gaps_find(topology, file, &gaps) < 0)
-		return command_fail("route compute", EXIT_NOT_ABLE, "no memory");
+		return command_fail("route compute", EXIT_NOT_ABLE, "out of memory");
 	result = write_routes(request, topology, file);
 	if (result == EXIT_DONE && !is_promised(request))
 		found = find_cycle(topology, file, cycle, sizeof(cycle), &error);
@@ -400,7 +400,7 @@ static int finish(const struct request *request, const struct topology *topology
 	}
 	if (cycle[0] != '\0' && (result == EXIT_DONE || result == EXIT_BAD_ANSWER))
 		result = command_fail("route compute", EXIT_BAD_ANSWER,
-			"%s: the routes may deadlock, their channels have a cycle:%s",
+			"%s: the routes may deadlock because their channels form a cycle:%s",
 			topology->name, cycle);
 	route_gaps_free(&gaps);
 	return result;

@@ -22,7 +22,7 @@ static const char *value_of(int *i, int argc, char **argv)
 {
 	if (*i + 1 < argc)
 		return argv[++*i];
-	command_fail(NAME, EXIT_BAD_REQUEST, "%s, expected a value after it", argv[*i]);
+	command_fail(NAME, EXIT_BAD_REQUEST, "%s: expected a value after it", argv[*i]);
 	return NULL;
 }
 
@@ -42,13 +42,13 @@ static int check(const struct request *request)
 {
 	if (request->subject.files != 1)
 		return command_fail(NAME, EXIT_BAD_REQUEST,
-			"%u arguments, expected TOPO ROUTES --format opensm -o NAME",
+			"%u arguments; expected TOPO ROUTES --format opensm -o NAME",
 			request->subject.files + (request->subject.topology != NULL));
 	if (request->format == NULL || strcmp(request->format, "opensm") != 0)
 		return command_fail(NAME, EXIT_BAD_REQUEST, "--format %s, expected opensm",
 			request->format == NULL ? "is missing" : request->format);
 	if (request->output == NULL)
-		return command_fail(NAME, EXIT_BAD_REQUEST, "no -o NAME, expected a file name");
+		return command_fail(NAME, EXIT_BAD_REQUEST, "-o NAME is missing");
 	return EXIT_DONE;
 }
 
@@ -91,8 +91,7 @@ int cmd_route_export(int argc, char **argv)
 		return result;
 	if (subject.file[0].table == NULL)
 		result = command_fail(NAME, EXIT_BAD_REQUEST,
-			"%s holds routes, expected the destination tables of 'route compute "
-			"--tables'",
+			"%s contains routes; expected destination tables from 'route compute --tables'",
 			request.subject.name[0]);
 	if (result == EXIT_DONE)
 		result = write_file(&request, subject.topology, subject.file[0].table, ".fdbs");

@@ -28,7 +28,7 @@ static int take_argument(struct request *request, int *i, int argc, char **argv)
 	if (option != NULL) {
 		if (*i + 1 == argc)
 			return command_fail(
-				NAME, EXIT_BAD_REQUEST, "%s, expected a file after it", argv[*i]);
+				NAME, EXIT_BAD_REQUEST, "%s: expected a file after it", argv[*i]);
 		*option = argv[++*i];
 		return EXIT_DONE;
 	}
@@ -38,7 +38,7 @@ static int take_argument(struct request *request, int *i, int argc, char **argv)
 	}
 	if ((argv[*i][0] == '-' && argv[*i][1] != '\0') || request->files.routes != NULL)
 		return command_fail(NAME, EXIT_BAD_REQUEST,
-			"unexpected '%s', expected TOPO DUMP [--subnet FILE] [--sl2vl FILE "
+			"unexpected '%s'; expected TOPO DUMP [--subnet FILE] [--sl2vl FILE "
 			"[--path-records FILE]] [--strict] -o ROUTES",
 			argv[*i]);
 	*(request->topology == NULL ? &request->topology : &request->files.routes) = argv[*i];
@@ -94,7 +94,7 @@ int cmd_route_import(int argc, char **argv)
 		return result;
 	if (request.files.routes == NULL || request.output == NULL)
 		return command_fail(NAME, EXIT_BAD_REQUEST,
-			"too few arguments, expected TOPO DUMP [--subnet FILE] -o ROUTES");
+			"too few arguments; expected TOPO DUMP [--subnet FILE] -o ROUTES");
 	topology = cmd_topo_read_listing(NAME, request.topology, &addresses, &result);
 	if (topology != NULL)
 		result = import(&request, topology, &addresses);

@@ -14,7 +14,7 @@ static int print_route(const struct topology *topology, uint32_t source, uint32_
 
 	if (route_text(topology, source, route, length, text, sizeof(text)) < 0)
 		return command_fail(
-			NAME, EXIT_BAD_ANSWER, "a route leaves by a port without a link");
+			NAME, EXIT_BAD_ANSWER, "a route leaves through a port without a link");
 	printf("%s %s %s\n", topology->host_at[source].name, topology->host_at[destination].name,
 		text);
 	return EXIT_DONE;
@@ -88,8 +88,8 @@ static int find_host(const struct topology *topology, const char *name, uint32_t
 	int32_t found = topology_find_host(topology, name);
 
 	if (found < 0)
-		return command_fail(NAME, EXIT_BAD_REQUEST,
-			"no host '%s' in topology %s, expected a host", name, topology->name);
+		return command_fail(NAME, EXIT_BAD_REQUEST, "no host '%s' in topology %s", name,
+			topology->name);
 	*host = (uint32_t)found;
 	return EXIT_DONE;
 }
@@ -116,8 +116,7 @@ static int show_pair(const struct subject *subject, const char *from, const char
 		return result;
 	if (source == destination)
 		return command_fail(NAME, EXIT_BAD_REQUEST,
-			"%s and %s are the same host: what it sends to itself takes no route", from,
-			to);
+			"%s and %s are the same host; messages to itself take no route", from, to);
 	if (!has_way(subject, source, destination))
 		return command_fail(NAME, EXIT_BAD_ANSWER, "no route from %s to %s", from, to);
 	if (subject->file[0].set != NULL)
@@ -135,7 +134,7 @@ int cmd_route_show(int argc, char **argv)
 		result = subject_argument(&request, &i, argc, argv);
 	if (result == EXIT_DONE && request.files != 3)
 		return command_fail(NAME, EXIT_BAD_REQUEST,
-			"%u arguments, expected TOPO ROUTES SOURCE DESTINATION",
+			"%u arguments; expected TOPO ROUTES SOURCE DESTINATION",
 			request.files + (request.topology != NULL));
 	request.files = 1; /* the other two are the hosts */
 	if (result == EXIT_DONE)

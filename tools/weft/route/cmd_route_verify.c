@@ -169,7 +169,7 @@ int cmd_route_verify(int argc, char **argv)
 	}
 	if (result == EXIT_DONE && request.files == 0)
 		return command_fail("route verify", EXIT_BAD_REQUEST,
-			"too few arguments, expected TOPO ROUTES... [--json]");
+			"too few arguments; expected TOPO ROUTES... [--json]");
 	if (result == EXIT_DONE)
 		result = subject_open(&subject, &request);
 	if (result != EXIT_DONE)

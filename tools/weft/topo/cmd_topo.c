@@ -27,8 +27,8 @@ static const char usage[] =
 	"  check  checks ports, links, names, and that every host reaches every other\n"
 	"  levels prints the levels of a tree, or why it has none\n"
 	"  dot    writes it for graphviz: weft topo dot TOPO | dot -Tsvg -o topo.svg\n"
-	"  import makes a topology file from another program's: ibnetdiscover, ibnetdiscover-p,\n"
-	"         ibsim, iblinkinfo, opensm, slurm, ns3, booksim, htsim. It lists what it leaves out;\n"
+	"  import converts another program's file into a topology file: ibnetdiscover, ibnetdiscover-p,\n"
+	"         ibsim, iblinkinfo, opensm, slurm, ns3, booksim, htsim. It lists what it omits;\n"
 	"         --strict refuses that; --only and --exclude choose nodes by description\n"
 	"  export writes another program's format: ibnetdiscover, ibsim, slurm, ns3, booksim, htsim, dot\n"
 	"Exit: 0 done, 1 there are no levels, 2 bad request or bad topology, 3 not able.\n"
@@ -114,7 +114,7 @@ int cmd_topo_arguments(int argc, char **argv, const char **spec, bool *json)
 	}
 	if (*spec == NULL)
 		return command_fail(name, EXIT_BAD_REQUEST,
-			"which topology? A file or a generator such as rlft:ports=4,stages=2");
+			"expected a topology: a file, or a generator such as rlft:ports=4,stages=2");
 	return EXIT_DONE;
 }
 
@@ -216,8 +216,8 @@ int cmd_topo_gen(int argc, char **argv)
 	int used, result;
 
 	if (argc < 2 || argv[1][0] == '-')
-		return command_fail(
-			NAME, EXIT_BAD_REQUEST, "which kind? 'weft topo gen --help' lists them");
+		return command_fail(NAME, EXIT_BAD_REQUEST,
+			"expected a kind; 'weft topo gen --help' lists them");
 	if (append(&request, "", argv[1]) != EXIT_DONE)
 		return EXIT_BAD_REQUEST;
 	for (int i = 2; i < argc; i += used) {

@@ -148,9 +148,9 @@ static int parse(struct request *request, int argc, char **argv, bool reading)
 	list_formats(reading, known, sizeof(known));
 	if (request->format == NULL)
 		return command_fail(request->name, EXIT_BAD_REQUEST,
-			"which format? --format takes one of %s", known);
+			"--format is missing: expected one of %s", known);
 	if (request->in == NULL)
-		return command_fail(request->name, EXIT_BAD_REQUEST, "which file?");
+		return command_fail(request->name, EXIT_BAD_REQUEST, "expected a file");
 	return EXIT_DONE;
 }
 

@@ -182,7 +182,7 @@ static int show(const struct topology *topology, bool json)
 	struct topology_shape shape;
 
 	if (topology_shape(topology, &shape) < 0)
-		return command_fail("topo show", EXIT_NOT_ABLE, "no memory");
+		return command_fail("topo show", EXIT_NOT_ABLE, "out of memory");
 	if (json)
 		return print_json(topology_json(topology, &shape));
 	print_summary(topology);
@@ -261,7 +261,7 @@ int cmd_topo_check(int argc, char **argv)
 		result = error_exit_code(topology_check_connected(topology, spec, &error));
 	if (result == EXIT_DONE && find_warning(topology, spec, warning, sizeof(warning)) < 0) {
 		result = EXIT_NOT_ABLE;
-		error_set(&error, ENOMEM, "%s: no memory", spec);
+		error_set(&error, ENOMEM, "%s: out of memory", spec);
 	}
 	if (result == EXIT_DONE)
 		print_good(topology, warning, json);

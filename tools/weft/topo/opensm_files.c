@@ -82,7 +82,7 @@ int opensm_files_read(const struct opensm_files *files, const struct topology *t
 		return error_set(error, EINVAL, "--path-records requires --sl2vl");
 	ib_addresses_sort(addresses);
 	if (opensm_nodes_init(&nodes, topology, addresses) < 0)
-		result = error_set(error, ENOMEM, "no memory");
+		result = error_set(error, ENOMEM, "out of memory");
 	else
 		result = read_tables(files, &nodes, import, file, error);
 	if (result == 0 && files->map != NULL)

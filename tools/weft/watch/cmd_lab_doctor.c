@@ -81,7 +81,7 @@ static void print(const struct doctor *doctor)
 	else
 		printf("%u thing%s to change", doctor->findings, doctor->findings == 1 ? "" : "s");
 	if (doctor->unknown > 0)
-		printf(", %u check%s without an answer", doctor->unknown,
+		printf(", %u check%s without a result", doctor->unknown,
 			doctor->unknown == 1 ? "" : "s");
 	putchar('\n');
 }
@@ -208,7 +208,7 @@ static void check_cores(struct doctor *doctor)
 		quota = process_quota(&doctor->state->process[i]);
 	if (quota < 0)
 		note(doctor, "quota", "control group", UNKNOWN,
-			"the kernel does not report the group");
+			"the kernel does not report the cgroup");
 	else if (quota == 0)
 		note(doctor, "quota", "control group", NULL, "none limits the CPU time");
 	else
@@ -227,7 +227,7 @@ static void check_autogroup(struct doctor *doctor)
 
 	note(doctor, "autogroup", "kernel",
 		on && doctor->short_of_cpu ? "'sysctl kernel.sched_autogroup_enabled=0'" : NULL,
-		on ? "on; each session has an equal share of the CPUs, however many loops it runs"
+		on ? "on; each session gets an equal share of the CPUs, regardless of how many loops it runs"
 		   : "off");
 }
 
@@ -254,7 +254,7 @@ static void check_governor(struct doctor *doctor)
 	}
 	globfree(&cpus);
 	if (found == 0)
-		note(doctor, "governor", subject, UNKNOWN, "the kernel does not report one");
+		note(doctor, "governor", subject, UNKNOWN, "the kernel does not report it");
 	else if (slow == 0)
 		note(doctor, "governor", subject, NULL, "performance");
 	else
@@ -272,7 +272,7 @@ static void check_pages(struct doctor *doctor)
 	else if (strstr(line, "[always]") != NULL)
 		note(doctor, "hugepages", "transparent",
 			"'echo madvise > /sys/kernel/mm/transparent_hugepage/defrag'",
-			"defrag is always, so page faults wait until the kernel has moved memory");
+			"defrag is 'always', so page faults wait until the kernel has moved memory");
 	else
 		note(doctor, "hugepages", "transparent", NULL, "page faults do not wait for them");
 }
@@ -312,7 +312,8 @@ static void check_speeds(struct doctor *doctor)
 			mbps < rate_mbps ? "lower the rate of the link, or check the cable and the "
 					   "settings of both ends"
 					 : NULL,
-			"the NIC has %" PRIu64 " Mbps, the link %" PRIu64 " Mbps", mbps, rate_mbps);
+			"the NIC has %" PRIu64 " Mbps, but the link %" PRIu64 " Mbps", mbps,
+			rate_mbps);
 	}
 }
 
@@ -389,7 +390,7 @@ static void check_pause_interfaces(struct doctor *doctor)
 		{
 			if (strcmp(lab_text(link, "port"), name) == 0)
 				note(doctor, "pause", name, UNKNOWN,
-					"'ethtool -S' may count the pause frames of its interface");
+					"'ethtool -S' may show the pause frames of its interface");
 		}
 	}
 }

@@ -119,8 +119,8 @@ static enum weft_exit serve(struct exporter *exporter, const char *address)
 	http_server_stop(server);
 	if (lab_interrupted())
 		return EXIT_DONE;
-	return command_fail(COMMAND, EXIT_BAD_ANSWER, "lab %s is not up any more",
-		exporter->watch.lab.plan->lab);
+	return command_fail(
+		COMMAND, EXIT_BAD_ANSWER, "lab %s is no longer up", exporter->watch.lab.plan->lab);
 }
 
 static enum weft_exit print_once(struct exporter *exporter, bool openmetrics)

@@ -141,7 +141,7 @@ static enum weft_exit clear(
 	json_decref(all);
 	if (result < 0)
 		return command_error(COMMAND, result, &error);
-	printf("%s: counters begin at 0\n", lab->plan->lab);
+	printf("%s: counters reset to 0\n", lab->plan->lab);
 	return EXIT_DONE;
 }
 

@@ -169,7 +169,7 @@ json_t *lab_watch_ask(struct lab_watch *watch, int *result, struct error *error)
 	*result = lab_watch_is_up(watch) ? lab_state_load(&state, watch->lab.plan->run_dir, error)
 					 : -ENOENT;
 	if (*result == -ENOENT)
-		error_set(error, ENOENT, "lab %s is not up any more", watch->lab.plan->lab);
+		error_set(error, ENOENT, "lab %s is no longer up", watch->lab.plan->lab);
 	if (*result < 0)
 		return NULL;
 	lab_state_free(&watch->state);

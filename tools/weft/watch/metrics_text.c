@@ -357,8 +357,8 @@ static void print_class(const struct metrics *metrics, const struct class *class
 
 static void print_lab(const struct metrics *metrics)
 {
-	static const struct metrics_family up = {"weft_lab_up", "", true,
-		"1: all processes, links and routes are as they should be."};
+	static const struct metrics_family up = {
+		"weft_lab_up", "", true, "1: all processes, links and routes are as expected."};
 	static const struct metrics_label none[] = {{NULL, NULL}};
 
 	metrics_begin(&metrics->to, &up);
@@ -369,8 +369,8 @@ static void print_processes(const struct metrics *metrics)
 {
 	static const struct metrics_family runs = {
 		"weft_process_running", "", true, "1: the process runs and answers."};
-	static const struct metrics_family cpu = {"weft_process_cpu_seconds", "seconds", false,
-		"CPU time that the process has used."};
+	static const struct metrics_family cpu = {
+		"weft_process_cpu_seconds", "seconds", false, "CPU time used by the process."};
 	json_t *processes = json_object_get(metrics->all, "processes"), *process;
 	size_t index;
 

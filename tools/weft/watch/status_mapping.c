@@ -59,7 +59,7 @@ static void print_distant(json_t *mapping, FILE *out)
 {
 	fprintf(out, "%-16s %-12s %6" PRIu64 " %9s %6s %7s\n", lab_text(mapping, "mapper"),
 		"elsewhere", json_count_of(mapping, "mapper_epoch"), "-", "-", "-");
-	fprintf(out, "  %s on another machine %s %.1f ms ago; what it has found is known there\n",
+	fprintf(out, "  %s on another machine %s %.1f ms ago; its map is available there\n",
 		lab_text(mapping, "mapper"),
 		json_flag_of(mapping, "mapper_silent") ? "has led, last heard" : "leads, heard",
 		(double)json_count_of(mapping, "mapper_heard_ns") / 1e6);
@@ -73,8 +73,7 @@ static void print_unused(json_t *agents, FILE *out)
 	json_array_foreach(agents, index, agent)
 	{
 		if (json_flag_of(agent, "tables_refused"))
-			fprintf(out, "  tables that could not be used: %s\n",
-				lab_text(agent, "device"));
+			fprintf(out, "  unusable tables: %s\n", lab_text(agent, "device"));
 	}
 }
 

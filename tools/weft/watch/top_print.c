@@ -154,7 +154,8 @@ static void print_head(const struct top_print *to, const json_t *line)
 		count_in_state(links, "up"), json_array_size(links), 100 * cpu, slow);
 	print_mapper(to, json_object_get(line, "mapper"));
 	if (stall > 0)
-		print_line(to, NULL, "loops stalled for at most %.1f ms (%s), since traffic began",
+		print_line(to, NULL,
+			"loops stalled for at most %.1f ms (%s), since the traffic started",
 			stall / 1e6, where);
 	if (lab_text(line, "starved")[0] != '\0')
 		print_line(to, RED, "CPU starved: %s: this can take links down",

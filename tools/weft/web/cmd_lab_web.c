@@ -98,8 +98,8 @@ static int watch_lab(struct web *web, struct error *error)
 		}
 		http_server_check(web->server, lab_now_ms());
 		if (!lab_watch_is_up(&web->watch))
-			return error_set(error, ENOENT, "lab %s is not up any more",
-				web->watch.lab.plan->lab);
+			return error_set(
+				error, ENOENT, "lab %s is no longer up", web->watch.lab.plan->lab);
 		if (web_events_viewers(web->setup.events) == 0)
 			rest(web);
 		else if (lab_now_ms() >= web->next_ms) {
@@ -177,9 +177,10 @@ static enum weft_exit open_and_serve(struct web *web, const struct lab_arguments
 		.why = web->why,
 		.topology = web->topology};
 	if (web->topology == NULL || web->setup.events == NULL || web->setup.orders == NULL)
-		return command_fail(COMMAND, EXIT_NOT_ABLE, "no memory");
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "out of memory");
 	if (!make_token(web))
-		return command_fail(COMMAND, EXIT_NOT_ABLE, "no random numbers for the token");
+		return command_fail(
+			COMMAND, EXIT_NOT_ABLE, "cannot get random numbers for the token");
 	return serve(web);
 }
 

@@ -45,7 +45,7 @@ static void choose_links(
 	config->measure.link_series = shown->add_links;
 	if (!shown->add_links)
 		fprintf(stderr,
-			"weft run: --web: links are drawn when the run has ended, as its means: "
+			"weft run: --web: links are drawn after the run, with its means: "
 			"%s\n",
 			error.text);
 }
@@ -203,7 +203,7 @@ int web_show_run(int argc, char **argv, struct run_config *config, const char *f
 	const char *json, const char *listen)
 {
 	struct shown_run shown = {.samples = -1};
-	struct error error = {"no memory"};
+	struct error error = {"out of memory"};
 	struct topology *topology = run_config_open_topology(config, &error);
 	int result = topology == NULL ? -errno : 0, code;
 
@@ -211,7 +211,8 @@ int web_show_run(int argc, char **argv, struct run_config *config, const char *f
 		choose_links(&shown, config, topology);
 		result = open_files(&shown, json);
 		if (result < 0)
-			error_set(&error, -result, "no file for the run: %s", strerror(-result));
+			error_set(&error, -result, "cannot create a file for the run: %s",
+				strerror(-result));
 	}
 	if (result == 0) {
 		shown.run = web_run_create(config, topology, file, shown.samples);

@@ -119,7 +119,7 @@ static int read_links(struct web_run *run, const json_t *document, struct error 
 	size_t index;
 
 	if (result < 0)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	run->mean = web_run_empty_sample(run);
 	json_array_foreach(links, index, link)
 	{
@@ -146,7 +146,7 @@ static struct run_config *read_config(const char *path, const json_t *document, 
 	struct run_config *config;
 
 	if (text == NULL) {
-		error_set(error, errno = EINVAL, "%s: no result of 'weft run'", path);
+		error_set(error, errno = EINVAL, "%s: not a result of 'weft run'", path);
 		return NULL;
 	}
 	config = run_config_parse(text, strlen(text), path, NULL, 0, error);
@@ -182,7 +182,7 @@ struct web_run *web_run_read(const char *path, struct error *error)
 	int result;
 
 	if (run == NULL) {
-		errno = -error_set(error, ENOMEM, "no memory");
+		errno = -error_set(error, ENOMEM, "out of memory");
 		return NULL;
 	}
 	document = result_file_load(path, error);

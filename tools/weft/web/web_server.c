@@ -62,7 +62,7 @@ static enum MHD_Result answer_page(struct MHD_Connection *connection, const stru
 
 static enum MHD_Result refuse_path(struct MHD_Connection *connection)
 {
-	return http_refuse(connection, MHD_HTTP_NOT_FOUND, "There is no such page here.\n");
+	return http_refuse(connection, MHD_HTTP_NOT_FOUND, "There is no such page.\n");
 }
 
 static bool take_number(struct MHD_Connection *connection, const char *name, uint64_t *number)
@@ -91,7 +91,7 @@ int web_why_read(const char *path, char **text, struct error *error)
 	json_decref(why);
 	free(read);
 	if (good && *text == NULL)
-		return error_set(error, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "out of memory");
 	return good ? 0
 		    : error_set(
 			      error, EINVAL, "%s: expected a document of 'weft why --json'", path);
@@ -182,7 +182,7 @@ static enum MHD_Result post(
 		return refuse_path(connection);
 	if (!token_is_right(token, setup->token))
 		return http_refuse(connection, MHD_HTTP_FORBIDDEN,
-			"A change needs the token that 'weft lab web' has printed.\n");
+			"A change needs the token that 'weft lab web' printed.\n");
 	if (port == NULL || strlen(port) >= sizeof(order->port) || state == NULL ||
 		(strcmp(state, "down") != 0 && strcmp(state, "up") != 0))
 		return http_refuse(connection, MHD_HTTP_BAD_REQUEST,
@@ -233,7 +233,7 @@ void web_orders_destroy(struct web_orders *orders)
 
 static void refuse(struct web_order *order)
 {
-	order->result = error_set(&order->error, ECANCELED, "the server ends");
+	order->result = error_set(&order->error, ECANCELED, "the server is shutting down");
 }
 
 bool web_orders_add(struct web_orders *orders, struct web_order *order)
@@ -308,7 +308,7 @@ enum weft_exit web_show_open(
 
 enum weft_exit web_show_start(struct web_show *show, struct web_run *run, const char *why)
 {
-	struct error error = {"no memory"};
+	struct error error = {"out of memory"};
 
 	show->run = run;
 	show->setup = (struct web_setup){.events = web_events_create(),

@@ -24,7 +24,7 @@ def draw(
 
     >>> draw([], "link-load")
     Traceback (most recent call last):
-    weft.error.Error: which results? A sweep's folder or a JSON file
+    weft.error.Error: expected results: a sweep's folder or a JSON file
     """
     from .command import parse, read_curves
 

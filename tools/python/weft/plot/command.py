@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""weft plot: pictures of results."""
+"""weft plot: figures of results."""
 import os
 from dataclasses import dataclass, field
 from functools import partial
@@ -90,7 +90,7 @@ def parse(arguments: list[str]) -> Asked:
     asked.output, asked.script = found.pop("o", None), found.pop("script", None)
     page.title = found.pop("title", None)
     if not asked.inputs:
-        raise Error("which results? A sweep's folder or a JSON file")
+        raise Error("expected results: a sweep's folder or a JSON file")
     if "kind" not in found:
         raise Error(f"--kind is missing: expected one of {', '.join(KINDS)}")
     for name, value in found.items():
@@ -125,7 +125,7 @@ def main(arguments: list[str]) -> int:
         for source in asked.inputs:
             refuse_same(path, source)
     if asked.output == asked.script:
-        raise Error(f"--script {asked.script}: expected another file than -o")
+        raise Error(f"--script {asked.script}: expected a file other than -o")
     curves = read_curves(asked)
     from .sheet import draw_sheet, save_options
 

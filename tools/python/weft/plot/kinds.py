@@ -136,7 +136,7 @@ def _efficiency_time(sheet: Sheet, curves: Curves) -> None:
 def _ranked(sheet: Sheet, curves: Curves) -> None:
     title, name, axis = "Link load", "utilisation [%]", PERCENT
     if curves.kind == "blocked-time":
-        title, name = "Links blocked for want of credit", "share of the time [%]"
+        title, name = "Links blocked for lack of credits", "share of the time [%]"
         if curves.real_clock:
             name, axis = "stalls [1/s]", Axis()
     set_title(sheet, title, curves.network)
@@ -186,7 +186,7 @@ def _completion(sheet: Sheet, curves: Curves) -> None:
 def _slowdown(sheet: Sheet, curves: Curves) -> None:
     points = [p for curve in curves.curves for p in curve.points if not math.isnan(p.y.mean)]
     set_title(sheet, "Slowdown of flows", curves.network)
-    set_name(sheet, "x", "length of flows, up to [bytes]", "length, up to [bytes]")
+    set_name(sheet, "x", "flow length, up to [bytes]", "length, up to [bytes]")
     set_name(sheet, "y", "slowdown against the empty network", "slowdown")
     set_log(sheet, "x", min(p.x.mean for p in points) / 2, 2 * max(p.x.mean for p in points))
     found = range_of(curves, y_of, y2_of)

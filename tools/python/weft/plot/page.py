@@ -74,7 +74,7 @@ def set_font(page: Page, text: str) -> None:
     if not text or len(name) > 63:
         raise Error(f"--font {text}: expected NAME, NAME,POINTS or ,POINTS")
     if re.search(r"[\x00-\x1f'\"]", name):
-        raise Error("--font: a name without quotes and control characters")
+        raise Error("--font: expected a name without quotes and control characters")
     if comma:
         if not re.fullmatch(r"[0-9]+(\.[0-9]*)?", points) or not 3 <= float(points) <= 72:
             raise Error(f"--font {text}: expected 3 to 72 points")

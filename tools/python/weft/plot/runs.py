@@ -141,7 +141,7 @@ def _add_points(runs: Runs, folder: str, varied: set[tuple[str, str]], asker: As
     """Returns the points that have the requested values of the keys that their sweep varies."""
     manifest = manifests.read(folder)
     if manifest is None:
-        raise Error(f"{folder}: the folder has no {manifests.NAME} of a sweep")
+        raise Error(f"{folder}: the folder does not contain a sweep's {manifests.NAME}")
     before, asked = len(runs.runs), [text.split("=", 1) for text in runs.request.where]
     for index, point in enumerate(manifest["points"]):
         file, vary = (
@@ -158,7 +158,7 @@ def _add_points(runs: Runs, folder: str, varied: set[tuple[str, str]], asker: As
             _add_run(runs, asker.result(path), path, vary, manifest.get("sums") is True)
     if len(runs.runs) == before:
         _check_options(runs.request, varied)
-        raise Error(f"{folder}: no results of the points that are asked for")
+        raise Error(f"{folder}: no results for the requested points")
 
 
 def _add_run(
@@ -197,7 +197,7 @@ def _read_point(request: Request, result: dict[str, Any]) -> list[Value]:
     key = "flits_per_ns_per_switch" if flits else request.traffic_key
     accepted = _number(result["throughput"], key)
     if flits and accepted == 0:
-        what = "throughput in flits/ns/switch is not in it"
+        what = "it does not contain throughput in flits/ns/switch"
         raise Error(f"{what}, as with results of the real clock")
     sections = {which: request.latency_key(which) for which in ("total", "network")}
     latencies = result.get("latency_ns", {})
@@ -226,7 +226,7 @@ def _read_series(request: Request, result: dict[str, Any]) -> list[Value]:
 def _links(result: dict[str, Any], key: str) -> list[Value]:
     links = result.get("links")
     if not isinstance(links, list) or not links:
-        raise Error("nothing about links ('links'): run it with --set measure.links=true")
+        raise Error("it has no 'links': run it with --set measure.links=true")
     figures = [_number(link, key) for link in links]
     known = sorted((figure for figure in figures if not math.isnan(figure)), reverse=True)
     return [Value(rank, figure) for rank, figure in enumerate(known, 1)]

@@ -32,7 +32,7 @@ PARTS = {
 
 
 def _read(path: str) -> list[dict[str, Any]]:
-    document = read_json(path, "no document of 'weft why --json'", "why/1")
+    document = read_json(path, "not a document from 'weft why --json'", "why/1")
     try:
         for packet in document["packets"]:
             lengths = [int(part[key]) for part in packet["parts"] for key in ("ns", "from_ns")]
@@ -59,7 +59,7 @@ def read_waterfall(paths: list[str]) -> Curves:
         curves.network = f"{rows and _name(packets[0])}, {packets[0]['bytes']} bytes"
     if not rows or len(rows) > ROWS_MAX:
         raise Error(
-            f"{len(rows)} rows: expected 1 to {ROWS_MAX}, such as of 'weft why --slowest 10'"
+            f"{len(rows)} rows: expected 1 to {ROWS_MAX}, for example from 'weft why --slowest 10'"
         )
     curves.axis = "port" if len(packets) == 1 else "packet: source, destination, message"
     for row, (name, parts) in enumerate(rows):

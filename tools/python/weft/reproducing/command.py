@@ -96,12 +96,12 @@ def parse(words: list[str]) -> Request:
     found, rest = options(USAGE, words, READERS)
     lists = found.pop("list", False)
     if len(rest) > 1:
-        raise Error(f"one NAME, not also '{rest[1]}'")
+        raise Error(f"expected one NAME, not also '{rest[1]}'")
     request = Request(words, rest[0] if rest else None, **found)
     if lists == bool(rest):
         raise Error(f"expected --list or a NAME{', not both' if lists else ''}")
     if request.markdown and (request.json or lists):
-        raise Error("--markdown is for tables of a NAME, without --json")
+        raise Error("--markdown requires a NAME, and cannot be combined with --json")
     if request.on is None and request.srun is not None:
         raise Error("--srun requires --on slurm")
     if not request.cache and not lists:

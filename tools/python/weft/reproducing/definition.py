@@ -48,7 +48,7 @@ RUN_TITLES = {
     "first-burst": "Mean latency of the first burst [us]",
     "later-bursts": "Mean latency of the later bursts [us]",
     LATENCY_TIME: "Mean network latency [us]",
-    "lost-traffic": "Traffic lost after the event, as time at the rate before [us]",
+    "lost-traffic": "Traffic lost after the event, as time at the previous rate [us]",
     "victims": "Accepted of what traffic[0] offers",
     "victims-p99": "Latency of traffic[0], p99 [us]",
     "flow-slowdown": "Slowdown of flows, p99",
@@ -295,7 +295,7 @@ class Definition:
         if name == "latency_limit" and self.measure != SATURATION:
             why = f"a definition that measures saturation-throughput, {found}"
         elif name != "latency_limit" and not self.counts_messages:
-            why = f"a definition whose runs count messages, {found}, whose runs last as long as {self.run} says"
+            why = f"a definition whose runs count messages, {found}, whose runs last as long as {self.run} states"
         elif name == "warmup" and value > 0 and self.measure == SETTLING:
             why = f"0, found {value}: the measure 'settling' begins with the first message"
         if why:

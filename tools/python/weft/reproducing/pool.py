@@ -114,7 +114,7 @@ class Pool:
         self.queue.extendleft(reversed(self.waiting.pop(key)))
         try:
             if not trial.take(self._store(child, trial.definition, key, interrupted)):
-                raise Error("the result is not whole")
+                raise Error("the result is incomplete")
         except Error as error:
             if interrupted:
                 return

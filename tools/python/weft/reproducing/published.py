@@ -140,5 +140,5 @@ def load(definition: Definition) -> list[Row]:
         if known and (not row.over or row.over in over):
             rows.append(row)
     if not rows and definition.counts_messages:
-        raise Error(f"{path}: no row of what the experiment has")
+        raise Error(f"{path}: no row for this experiment")
     return rows

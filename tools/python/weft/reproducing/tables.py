@@ -259,7 +259,8 @@ def _wide(found: Comparison) -> tuple[list[Table], list[Compared]]:
 
 
 def render(found: Comparison, version: str, markdown: bool) -> str:
-    """Published, ours, ratio; then what is not as published. Markdown has wide tables if they fit."""
+    """Published value, Weft's value, ratio; then the deviations from the paper.
+    Markdown has wide tables if they fit."""
     what, show = found.definition, Table.markdown if markdown else Table.text
     wide, rest = _wide(found) if markdown else ([], found.rows)
     lines = [show(table) for table in _curves(found, markdown)]

@@ -75,7 +75,7 @@ def parse(words: list[str]) -> Sweep:
     for name, value in found.items():
         setattr(sweep, "folder" if name == "o" else name, value)
     if len(rest) > 1:
-        raise Error(f"one run file, not also '{rest[1]}'")
+        raise Error(f"expected one run file, not also '{rest[1]}'")
     sweep.run_file = rest[0] if rest else ""
     sweep.check()
     if sweep.grace is None and sweep.on:

@@ -80,7 +80,7 @@ def read(folder: str) -> Document | None:
         return None
     document = read_json(path, "no manifest of a sweep", FORMAT)
     if not isinstance(document.get("points"), list):
-        raise Error(f"{path}: no manifest of a sweep: expected a list of points")
+        raise Error(f"{path}: not a sweep manifest: expected a list of points")
     return document
 
 
@@ -102,7 +102,7 @@ def _difference(path: str, there: object, asked: object) -> str | None:
         else json.dumps(value, separators=(",", ":"), ensure_ascii=False)[:60]
         for value in (asked, there)
     )
-    return deeper or f"{path} is now {now}, the sweep there began with {then}"
+    return deeper or f"{path} is now {now}, but the sweep there started with {then}"
 
 
 def compare(sweep: Sweep, there: Document, asked: Document) -> None:
@@ -113,14 +113,14 @@ def compare(sweep: Sweep, there: Document, asked: Document) -> None:
     files = there.get("files")
     for path, total in asked["files"].items():
         if not isinstance(files, dict) or files.get(path) != total:
-            found.append(f"{path} has changed since the sweep there began")
+            found.append(f"{path} has changed since the sweep there started")
     if not isinstance(there.get("program"), str):
         found.append("the sweep there does not say which build of weft-fabric it ran")
     elif there["program"] != asked["program"]:
-        build = "weft-fabric is another build than the one that the sweep there began with"
+        build = "weft-fabric is a different build from the one that the sweep there started with"
         found.append(build)
     for why in filter(None, found):
-        raise Error(f"{sweep.folder} has another sweep: {why}; --restart deletes it")
+        raise Error(f"{sweep.folder} contains a different sweep: {why}; --restart deletes it")
 
 
 def _stems(manifest: Document | None) -> list[str]:
@@ -138,7 +138,7 @@ def locked(sweep: Sweep, asked: Document) -> Iterator[None]:
         with contextlib.suppress(FileExistsError):
             os.makedirs(folder, exist_ok=True)
     except OSError as error:
-        raise os_error(error, f"{error.filename}: the folder cannot be made") from error
+        raise os_error(error, f"{error.filename}: the folder cannot be created") from error
     with naming(folder):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -122,18 +122,18 @@ class Plan:
             raise Error(f"--vary: at most {KEYS_MAX} keys")
         if any(other.key == vary.key for other in self.vary):
             raise Error(
-                f"--vary {vary.key}: that key is varied already; put all its values into one --vary"
+                f"--vary {vary.key}: this key is already varied; put all its values into one --vary"
             )
         self.vary.append(vary)
 
     def take_seeds(self, text: str) -> None:
-        """Takes LO:HI, or one number."""
+        """Accepts LO:HI, or one number."""
         words = text.split(":", 1)
         if not all(re.fullmatch(r"[0-9]{1,20}", w) and int(w) < 2**64 for w in words):
             raise ValueError("LO:HI, such as 1:10")
         self.first_seed, self.seeds = int(words[0]), int(words[-1]) - int(words[0]) + 1
         if not 1 <= self.seeds <= VALUES_MAX:
-            raise ValueError(f"1 to {VALUES_MAX} seeds, counted up")
+            raise ValueError(f"1 to {VALUES_MAX} seeds, in ascending order")
 
     def finish(self) -> None:
         """Counts the points, once everything has been added."""
@@ -197,7 +197,7 @@ def _add_case(reader: Reader, node: Any, cases: Cases) -> None:
     if not name:
         raise reader.refuse(value, "expected a name that is not empty")
     if name in cases:
-        raise reader.refuse(value, f"'{name[:100]}' is the name of two cases")
+        raise reader.refuse(value, f"two cases have the name '{name[:100]}'")
     cases[name] = []
     for key, (place, value) in reader.map(pairs["set"][1], "set").items():
         text = reader.expect(value, "scalar", key)
@@ -266,15 +266,16 @@ class Sweep:
     def check(self) -> None:
         plan = self.plan
         refused = {
-            "which run file?": not self.run_file,
+            "expected a run file": not self.run_file,
             "-o DIR is missing": self.folder is None and not self.dry_run,
             "-o '': expected a folder": self.folder == "",
             "--sbatch requires --on slurm": self.sbatch is not None and not self.on,
             "--grace requires --on slurm": self.grace is not None
             and not (self.on or self.point is not None),
-            "--dry-run: not with --on, --prepare or --point": self.dry_run
+            "--dry-run cannot be combined with --on, --prepare or --point": self.dry_run
             and (self.on or self.prepare or self.point is not None),
-            "--dry-run: not with --restart or --json": self.dry_run and (self.restart or self.json),
+            "--dry-run cannot be combined with --restart or --json": self.dry_run
+            and (self.restart or self.json),
             "--vary, --cases or --seeds is missing": not (plan.vary or plan.seeds),
         }
         for text, is_so in refused.items():

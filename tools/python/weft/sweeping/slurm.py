@@ -69,10 +69,10 @@ class Slurm:
             f"--array=0-{count - 1} {self.sweep.sbatch or ''} {task} {first}"
         )
         if done.returncode == NOT_FOUND:
-            raise Error("--on slurm: there is no sbatch here")
+            raise Error("--on slurm: the command sbatch is missing")
         number = re.match(r"\s*(\d+)", done.stdout)
         if done.returncode != 0 or number is None:
-            raise Error("--on slurm: sbatch has failed", Exit.NOT_ABLE)
+            raise Error("--on slurm: sbatch failed", Exit.NOT_ABLE)
         self.jobs.append(int(number[1]))
         self._write("slurm.jobs", "".join(f"{job}\n" for job in self.jobs))
 
@@ -158,5 +158,5 @@ class Slurm:
         for point in self.outcome.missing() if not watch.interrupted else ():
             why = last_line(f"{self.sweep.stem(point)}.log")
             self.outcome.failed += 1
-            why = why or "its task has ended without a result"
+            why = why or "its task ended without a result"
             self.progress.failed(self.sweep.plan.label(point), why)
