@@ -2,9 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Memory for arrays that may be larger than RAM. An array of 1 MiB or more is a shared mapping of an
- * unlinked file in TMPDIR (default /var/tmp), so the kernel can write out its pages; if the file system is
- * full or tmpfs it is anonymous memory. After fork(), large arrays are shared with the child. */
+/* Memory for arrays that may be larger than RAM. An array of 1 MiB or more is a shared mapping of
+ * an unlinked file in TMPDIR (default /var/tmp), so the kernel can write out its pages; if the file
+ * system is full or tmpfs it is anonymous memory. After fork(), large arrays are shared with the
+ * child. */
 
 #include <stddef.h>
 
