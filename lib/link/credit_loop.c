@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "credit_loop.h"
-
 #include "credit.h"
 
 /* Maximum number of frames in a buffer; if more fit, several count as one. */

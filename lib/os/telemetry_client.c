@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "private_dir.h"
-#include "runtime_dir.h"
 
 static int receive(int fd, char *text, size_t size, int timeout_ms)
 {

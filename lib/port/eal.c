@@ -19,7 +19,7 @@
 #include "eal.h"
 #include "ethdev_private.h"
 #include "os/hugepages.h"
-#include "os/runtime_dir.h"
+#include "os/private_dir.h"
 #include "os/telemetry_client.h"
 #include "pci_fault.h"
 

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "adaptive_routing.h"
 
+#include <stdlib.h>
+
 #define X(name) &adaptive_##name,
 static const void *const modes[] = {ADAPTIVE_MODES(X)};
 #undef X
@@ -110,10 +112,6 @@ const struct adaptive_mode adaptive_arn = {.name = "arn",
 
 /* Adaptive modes of today's Clos networks, which choose per flow or per packet, regardless of
  * credits. */
-
-#include "adaptive_routing.h"
-
-#include <stdlib.h>
 
 /* A hash that is the same for all packets with the same addresses and entropy at this switch. */
 static uint64_t hash(const struct adaptive *adaptive, uint32_t entropy)

@@ -15,7 +15,7 @@
 #include "mapping/control_plane.h"
 #include "os/terminal.h"
 #include "real_fabric_idle.h"
-#include "setup/mapper_setup.h"
+#include "setup/device_config.h"
 
 /* Maximum sleep of the control thread, in real time: while a change is in progress or commands wait
  * for the loops, while a reader of the output is slow, and otherwise, when frames for it ring. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment/result/run_result_events.h"
+#include "experiment/result/run_result_jobs.h"
 #include "experiment/run/run_events.h"
 #include "poll/switch_metrics.h"
 #include "real_fabric_idle.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "experiment/workload/run_source.h"
-#include "os/runtime_dir.h"
+#include "os/private_dir.h"
 #include "os/tap.h"
 #include "port/eal.h"
 #include "switch/congestion_control.h"

@@ -9,7 +9,7 @@
 #include "base/arrays.h"
 #include "base/quantity.h"
 #include "device_config.h"
-#include "link/credit_loop.h"
+#include "link/credit.h"
 #include "traffic/traffic_pattern.h"
 #include "wire/control.h"
 

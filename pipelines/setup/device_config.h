@@ -11,6 +11,7 @@
 #include "base/weft_error.h"
 #include "experiment/run/run_config.h"
 #include "fabric_routes.h"
+#include "mapper/mapper.h"
 #include "mapping/device_control.h"
 #include "nic/datagram/datagram.h"
 #include "nic/nic.h"
@@ -79,3 +80,14 @@ struct route_choice_options device_config_selection(const struct run_config *run
  * that is faster than the link: cut-through could underrun there. */
 bool link_cuts_through(const struct topology *topology, enum run_switching switching,
 	uint64_t rate_bps, struct topology_port to);
+
+/* The mapper of a run file, the same on both clocks. */
+
+/* Longest payload of a frame from or to the mapper. */
+uint32_t mapper_setup_payload(const struct run_config *run);
+/* -EINVAL: the MTU is too small, or the algorithm finds no root. -ENOMEM. */
+int mapper_setup(const struct run_config *run, const struct topology *topology,
+	struct mapper_config *config, struct error *error);
+/* Priority of the mapper in this host; 0: the host may not be the mapper. */
+uint16_t mapper_setup_priority(
+	const struct run_config *run, const struct topology *topology, uint32_t host);

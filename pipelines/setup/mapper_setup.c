@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "mapper_setup.h"
+#include "device_config.h"
 
 #include <errno.h>
 

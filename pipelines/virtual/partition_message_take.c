@@ -4,7 +4,6 @@
 /* Turns what crossed from another partition into events at the receiving devices. */
 
 #include "partition_message.h"
-#include "virtual_cn.h"
 #include "virtual_control.h"
 #include "virtual_dispatch.h"
 #include "virtual_faults.h"

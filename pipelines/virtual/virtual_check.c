@@ -3,7 +3,7 @@
 
 /* Invariants of a virtual fabric between two events. */
 
-#include "virtual_cn.h"
+#include "virtual_control.h"
 #include "virtual_dispatch.h"
 #include "virtual_links.h"
 #include "virtual_measure.h"

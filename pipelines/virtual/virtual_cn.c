@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "virtual_cn.h"
+#include "virtual_control.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 #include "nic/datagram/datagram_control.h"
 #include "partition_message.h"
 #include "setup/congestion_setup.h"
-#include "virtual_control.h"
 #include "virtual_links.h"
 #include "virtual_partitions.h"
 #include "virtual_send.h"

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "virtual_events.h"
+#include "virtual_faults.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment/result/run_result_events.h"
+#include "experiment/result/run_result_jobs.h"
 #include "experiment/run/run_events.h"
 #include "link/link_end.h"
 #include "switch/switch_counters.h"
 #include "virtual_control.h"
 #include "virtual_dispatch.h"
-#include "virtual_faults.h"
 #include "virtual_links.h"
 #include "virtual_partitions.h"
 #include "virtual_ranks.h"

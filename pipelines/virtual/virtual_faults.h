@@ -3,7 +3,7 @@
 #pragma once
 
 /* Links of a virtual fabric that lose frames: a share of them ('faults'), or all while the cable is
- * cut (virtual_events.h). A fabric without faults and events has no such state; the data path tests
+ * cut (virtual_faults.h). A fabric without faults and events has no such state; the data path tests
  * for it only where a channel is 'special'.
  *
  * A lost frame is queued as a WAKE event of the port at which it would have arrived, with the
@@ -59,3 +59,34 @@ void virtual_losses_refresh(struct virtual_fabric *fabric, weft_time now);
 /* Sum over all partitions of this process. */
 struct virtual_fault_count virtual_losses_sum(const struct virtual_fabric *fabric);
 void virtual_losses_result(const struct virtual_fabric *fabric, struct run_result *result);
+
+/* Lets the switches query the queues of others, which is only possible with a single thread. */
+void virtual_oracle_open(const struct virtual_fabric *fabric);
+
+/* Carries out the events of a run (experiment/run/run_events.h) on the virtual clock. The run stops
+ * at the time of each, as it does for samples, and all threads and processes apply it alike, so the
+ * result is byte-identical for any number of them.
+ *
+ * When a cable is cut, everything on it is lost: data frames that have not reached the far end,
+ * credit frames, notifications. The ends notice it after three missing hellos; hellos leave at
+ * multiples of 'hello'. Then switches discard what waits for the cable and use alternatives. A
+ * rejoined cable is used again at once if its ends had not noticed the cut, and otherwise from the
+ * next hello on. */
+
+struct virtual_events;
+
+/* Does nothing unless the run has events. Returns 0, -EINVAL or -ENOMEM. */
+int virtual_events_open(struct virtual_fabric *fabric, struct error *error);
+void virtual_events_close(struct virtual_fabric *fabric);
+
+/* When the next event is due, or WEFT_TIME_NEVER. */
+weft_time virtual_events_due(const struct virtual_fabric *fabric);
+/* Between rounds: carries out the events that are due. */
+void virtual_events_apply(struct virtual_fabric *fabric, weft_time now);
+/* After a sample: triggers events that wait for a counter. */
+void virtual_events_watch(struct virtual_fabric *fabric, weft_time now);
+
+/* At the end of the run, in all processes: sums up lost frames. */
+void virtual_events_end(struct virtual_fabric *fabric);
+/* Returns 0 or -ENOMEM. */
+int virtual_events_result(const struct virtual_fabric *fabric, struct run_result *result);

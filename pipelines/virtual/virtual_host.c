@@ -9,7 +9,6 @@
 #include "nic/datagram/datagram_control.h"
 #include "nic/datagram/datagram_stream.h"
 #include "partition_message.h"
-#include "virtual_cn.h"
 #include "virtual_control.h"
 #include "virtual_measure.h"
 #include "virtual_partitions.h"

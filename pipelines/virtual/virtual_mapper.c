@@ -11,7 +11,6 @@
 #include "mapping/control_plane.h"
 #include "mapping/mapper_network.h"
 #include "setup/device_config.h"
-#include "setup/mapper_setup.h"
 #include "virtual_dispatch.h"
 #include "virtual_faults.h"
 #include "virtual_links.h"

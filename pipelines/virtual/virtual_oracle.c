@@ -3,7 +3,7 @@
 
 /* The oracle of df-ugal-g (lib/switch/detour.h): it reads the queues of other switches. */
 
-#include "virtual_oracle.h"
+#include "virtual_faults.h"
 
 /* Blocks that wait for an output, plus those that the next device stores or that are in flight to
  * it. */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "topo/topology.h"
-#include "virtual_cn.h"
+#include "virtual_control.h"
 #include "virtual_measure.h"
 #include "virtual_threads.h"
 

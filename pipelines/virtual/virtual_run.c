@@ -5,9 +5,8 @@
 
 #include "measure/measure_window.h"
 #include "setup/device_config.h"
-#include "virtual_cn.h"
+#include "virtual_control.h"
 #include "virtual_dispatch.h"
-#include "virtual_events.h"
 #include "virtual_faults.h"
 #include "virtual_links.h"
 #include "virtual_measure.h"

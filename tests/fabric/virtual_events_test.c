@@ -5,7 +5,7 @@
  * counted, and credits come back. */
 
 #include "base/rng.h"
-#include "experiment/result/run_result_events.h"
+#include "experiment/result/run_result_jobs.h"
 #include "frames_once.h"
 #include "virtual/virtual_links.h"
 #include "virtual/virtual_measure.h"

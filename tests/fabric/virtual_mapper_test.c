@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "experiment/result/run_result_events.h"
+#include "experiment/result/run_result_jobs.h"
 #include "frames_once.h"
 #include "virtual/virtual_links.h"
 #include "virtual/virtual_reroute.h"

@@ -13,7 +13,7 @@
 #include <rte_lcore.h>
 #include <rte_memory.h>
 
-#include "os/runtime_dir.h"
+#include "os/private_dir.h"
 #include "os/telemetry_client.h"
 #include "port/eal.h"
 #include "port/port.h"

@@ -11,9 +11,8 @@
 #include "experiment/run/run_config_fields.h"
 #include "lab_config.h"
 #include "lab_config_private.h"
-#include "lab_devices.h"
+#include "os/private_dir.h"
 #include "os/program_threads.h"
-#include "os/runtime_dir.h"
 #include "wire/frame.h"
 #include "yaml/yaml_tree.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "lab_devices.h"
+#include "lab.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab.h"
 #include "os/atomic_file.h"
 
 #define FORMAT "weft-lab-devices 1"

@@ -244,7 +244,7 @@ struct run_result {
 	struct run_link_series link_series; /* when asked for */
 	struct run_result_flow *flow;       /* in the order of the file */
 	uint32_t flows;
-	struct run_result_event *event; /* run_result_events.h, sorted by time */
+	struct run_result_event *event; /* run_result_jobs.h, sorted by time */
 	uint32_t events;
 	struct run_result_ranks *ranks; /* schedules only (run_result_jobs.h); else NULL */
 	struct run_result_jobs *jobs;   /* run_result_jobs.h; NULL: none */

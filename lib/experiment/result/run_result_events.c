@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "run_result_events.h"
+#include "run_result_jobs.h"
 
 #include <errno.h>
 #include <inttypes.h>

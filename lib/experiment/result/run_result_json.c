@@ -15,7 +15,6 @@
 #include "base/quantity.h"
 #include "run_fidelity.h"
 #include "run_result.h"
-#include "run_result_events.h"
 #include "run_result_jobs.h"
 #include "run_result_private.h"
 #include "yaml/yaml_tree.h"

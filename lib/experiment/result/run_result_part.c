@@ -4,7 +4,7 @@
 /* The parts of a result that several processes of a lab measured together. Shares are of the link
  * rate of all the fabric's hosts, so they add up as counts do. */
 
-#include "run_result_events.h"
+#include "run_result_jobs.h"
 #include "run_result_private.h"
 
 #include <math.h>

@@ -10,7 +10,6 @@
 #include "base/quantity.h"
 #include "nic/clock/clock_offset.h"
 #include "run_fidelity.h"
-#include "run_result_events.h"
 #include "run_result_jobs.h"
 #include "run_result_private.h"
 #include "switch/adaptive_routing.h"

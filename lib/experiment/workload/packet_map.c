@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "permutation.h"
+#include "run_hosts.h"
 
 #define SLOTS_FIRST 64
 

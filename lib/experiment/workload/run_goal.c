@@ -8,7 +8,6 @@
 
 #include "base/quantity.h"
 #include "goal/goal.h"
-#include "permutation.h"
 #include "run_flows.h"
 #include "run_hosts.h"
 #include "topo/topology_hosts.h"

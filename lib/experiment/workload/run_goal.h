@@ -6,7 +6,7 @@
  * mapping of ranks to hosts, checked against the topology, for either clock; goal_replay.h replays
  * it. Constant once opened.
  *
- * * A file of pairs "RANK HOST" defines the mapping (permutation.h). Without a file, rank i is on
+ * * A file of pairs "RANK HOST" defines the mapping (run_hosts.h). Without a file, rank i is on
  * host i / 'ranks-per-host', counted among the job's hosts if it belongs to a job. On a host with
  * several ports the ranks use them in rotation, unless the file names a port (HOST:PORT). */
 

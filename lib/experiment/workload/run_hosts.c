@@ -8,7 +8,6 @@
 #include "base/quantity.h"
 #include "base/rng.h"
 #include "packet_file.h"
-#include "permutation.h"
 #include "run_hosts.h"
 #include "run_source.h"
 #include "traffic/traffic_pattern.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "route/search/acyclic.h"
 #include "route/search/cycle_break.h"
 #include "route/smart/smart_plan.h"
 

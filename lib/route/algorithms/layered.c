@@ -6,7 +6,7 @@
 #include "base/weft_error.h"
 #include "queuing/vc_rule.h"
 #include "route/route_algorithm.h"
-#include "route/search/acyclic.h"
+#include "route/search/cycle_break.h"
 #include "route/search/shortest_trees.h"
 #include "topo/topology.h"
 

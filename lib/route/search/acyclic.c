@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "acyclic.h"
+#include "cycle_break.h"
 
 #include <errno.h>
 #include <stdlib.h>

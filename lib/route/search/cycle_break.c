@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "acyclic.h"
 #include "route_root.h"
 
 #define NO_WAY UINT8_MAX

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "acyclic.h"
+#include "cycle_break.h"
 #include "route/route_graph.h"
 #include "wire/frame.h"
 

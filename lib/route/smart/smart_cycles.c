@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "route/search/acyclic.h"
+#include "route/search/cycle_break.h"
 
 /* The cost of forbidding a turn: pairs of hosts whose paths all use it would need longer ones and
  * count in full; pairs with another path of the same length only lose balance, and their traffic on

@@ -6,7 +6,6 @@
 
 #include "base/rng.h"
 #include "experiment/lab/lab.h"
-#include "experiment/lab/lab_devices.h"
 
 #define LEAVES 6
 #define HOSTS  12

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "experiment/result/run_result_events.h"
+#include "experiment/result/run_result_jobs.h"
 #include "unit.h"
 
 #define RUN                                     \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "os/runtime_dir.h"
+#include "os/private_dir.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

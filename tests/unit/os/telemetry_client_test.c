@@ -7,7 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "os/runtime_dir.h"
+#include "os/private_dir.h"
 #include "unit.h"
 
 #define WAIT_MS 50

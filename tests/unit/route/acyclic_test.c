@@ -3,7 +3,7 @@
 
 /* Dependencies accepted one by one, against a search of everything for each of them. */
 
-#include "route/search/acyclic.h"
+#include "route/search/cycle_break.h"
 
 #include "itb_networks.h"
 

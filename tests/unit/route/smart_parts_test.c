@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "route/search/acyclic.h"
+#include "route/search/cycle_break.h"
 #include "route/smart/smart_plan.h"
 
 #include "networks.h"

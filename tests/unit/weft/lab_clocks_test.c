@@ -3,7 +3,7 @@
 
 /* Requests of 'weft lab status' about clocks, to processes that a thread plays. */
 
-#include "lab/lab_clocks.h"
+#include "lab/lab_query.h"
 
 #include <pthread.h>
 #include <sys/socket.h>

@@ -4,7 +4,7 @@
 
 /* Shared only by the files of 'weft lab apply' (cmd_lab_apply.c, lab_apply_plan.c). */
 
-#include "experiment/lab/lab_devices.h"
+#include "experiment/lab/lab.h"
 #include "experiment/lab/lab_security.h"
 #include "lab/lab_up.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "audit_ports.h"
+#include "audit_subject.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -94,9 +94,6 @@ static int audit_mark_write(struct audit_subject *subject, const struct audit *a
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "audit_ports.h"
 
 #define COMMAND "audit"
 

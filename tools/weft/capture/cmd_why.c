@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "audit/why.h"
-#include "audit_ports.h"
+#include "audit_subject.h"
 #include "base/arrays.h"
 #include "base/quantity.h"
 

@@ -15,7 +15,7 @@
 #include "lab/lab_bundle.h"
 #include "lab/lab_lock.h"
 #include "lab/lab_state.h"
-#include "os/runtime_dir.h"
+#include "os/private_dir.h"
 #include "os/telemetry_client.h"
 #include "part_child.h"
 #include "watch/lab_collect.h"

@@ -11,7 +11,6 @@
 #include "lab_lock.h"
 #include "lab_snapshot.h"
 #include "os/private_dir.h"
-#include "os/runtime_dir.h"
 
 /* weft lab down */
 

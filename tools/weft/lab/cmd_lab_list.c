@@ -13,7 +13,7 @@
 
 #include "experiment/lab/lab.h"
 #include "lab_snapshot.h"
-#include "os/runtime_dir.h"
+#include "os/private_dir.h"
 
 static int is_lab(const struct dirent *entry)
 {

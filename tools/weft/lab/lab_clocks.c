@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "lab_clocks.h"
+#include "lab_query.h"
 
 #include <errno.h>
 #include <stdio.h>

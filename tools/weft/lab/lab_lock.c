@@ -15,7 +15,6 @@
 #include "lab_query.h"
 #include "lab_state.h"
 #include "os/private_dir.h"
-#include "os/runtime_dir.h"
 
 #define PASSED  "WEFT_LAB_LOCK" /* descriptor; passed on from one weft process to the next */
 #define TRIES   100             /* other holders come and go */

@@ -17,7 +17,6 @@
 #include "experiment/lab/lab_config.h"
 #include "os/atomic_file.h"
 #include "os/private_dir.h"
-#include "os/runtime_dir.h"
 #include "topo/topology.h"
 
 #define SOURCE_MARK "# started from "

@@ -14,7 +14,7 @@
 
 #include "lab_lock.h"
 #include "lab_query.h"
-#include "os/runtime_dir.h"
+#include "os/private_dir.h"
 
 #define STEP_MS 10
 /* --- starting --- */

@@ -24,7 +24,7 @@
 #include "lab_state.h"
 #include "mapper/mapper_frame.h"
 #include "os/netns.h"
-#include "os/runtime_dir.h"
+#include "os/private_dir.h"
 #include "os/telemetry_client.h"
 #include "route/formats/route_file.h"
 

@@ -20,7 +20,7 @@
 
 /* {"lab", "up", "processes", "switches", "nics", "ports", "congestion", "loops", "links",
  * "clocks_total", "elsewhere", "mapping", "edges", "starved" (lab_starved())}; the caller's
- * reference. 'pairs': includes "clocks" (lab_clocks.h), which needs more requests. */
+ * reference. 'pairs': includes "clocks" (lab_query.h), which needs more requests. */
 json_t *lab_collect(const struct lab *lab, const struct lab_state *state, bool pairs);
 
 /* The same, but without other machines, and with the counters since the processes started. */
