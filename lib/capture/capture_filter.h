@@ -18,7 +18,7 @@
 #include "topo/topology.h"
 
 /* The packets of TAPs in data frames (lib/host/edge.h): a message is an IPv4 packet, behind a
- * header if that is a long TCP segment (wire/segment.h), which the interface splits if it is longer
+ * header if that is a long TCP segment (wire/frame.h), which the interface splits if it is longer
  * than a frame's payload. Safe for any input. */
 
 /* The payload of a data frame. Returns NULL if the frame is not a data frame or is shorter than its

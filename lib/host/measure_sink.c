@@ -245,7 +245,8 @@ static void record(struct measure_sink *sink, const struct measure_source *sourc
 		record_total(sink, source, entry, delivery, now_ns);
 }
 
-void measure_sink_pass(struct measure_sink *sink, const struct nic_delivery *delivery)
+/* Records the latency of a frame for a TAP edge. */
+static void measure_sink_pass(struct measure_sink *sink, const struct nic_delivery *delivery)
 {
 	const struct measure_source *source = &sink->source[delivery->source];
 	uint64_t now_ns = delivery->now / PS_PER_NS;

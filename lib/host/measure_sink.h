@@ -99,9 +99,6 @@ void measure_sink_watch(struct measure_sink *sink, const struct nic_delivery *de
 /* Records content and latency of the frames of synthetic messages. */
 void measure_sink_take(struct measure_sink *sink, const struct nic_delivery *delivery);
 
-/* Records the latency of a frame for a TAP edge. */
-void measure_sink_pass(struct measure_sink *sink, const struct nic_delivery *delivery);
-
 /* Clears the measurements, but neither the expected numbers nor the counters by source. */
 void measure_sink_reset(struct measure_sink *sink, weft_time measure_from);
 /* Clears the latencies and other values counted from 'measure_from' on, but not the entries'

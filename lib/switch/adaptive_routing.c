@@ -30,7 +30,9 @@ static inline __attribute__((always_inline)) unsigned max(
 	return port_set_draw(best, &adaptive->rng);
 }
 
-unsigned adaptive_max_credits(struct adaptive *adaptive, port_set set, unsigned vc)
+/* The member of 'set', not empty, with the most credits in 'vc'; ties are broken at random. Walks
+ * the set: only for packets that may leave their primary port. */
+static unsigned adaptive_max_credits(struct adaptive *adaptive, port_set set, unsigned vc)
 {
 	return max(adaptive, set, vc, adaptive_credits);
 }

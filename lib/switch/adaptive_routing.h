@@ -156,10 +156,8 @@ static inline uint32_t adaptive_free(const struct adaptive *adaptive, unsigned p
 	return peer_buffer_free(&adaptive->output[port], vc);
 }
 
-/* The member of 'set', not empty, with the most credits in 'vc'; ties are broken at random. Walks
- * the set: only for packets that may leave their primary port. */
-unsigned adaptive_max_credits(struct adaptive *adaptive, port_set set, unsigned vc);
-/* The same by free space, for a choice that lasts. */
+/* The member of 'set', not empty, with the most free space in 'vc', for a choice that lasts; ties
+ * are broken at random. */
 unsigned adaptive_max_free(struct adaptive *adaptive, port_set set, unsigned vc);
 
 /* All modes, adaptive_NAME each. */

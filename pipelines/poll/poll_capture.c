@@ -37,7 +37,9 @@ unsigned poll_capture_next(
 	return from;
 }
 
-void poll_capture_address(
+/* Writes the addresses of the link into the frame, because a port omits them where they are not
+ * needed. */
+static void poll_capture_address(
 	const struct port *port, enum pcapng_direction direction, struct rte_mbuf *mbuf)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);

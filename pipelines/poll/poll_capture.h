@@ -20,11 +20,6 @@ void poll_capture_frame(struct capture *capture, const struct port *port,
 	enum pcapng_direction direction, struct rte_mbuf *mbuf, weft_time at,
 	const struct capture_state *state);
 
-/* Writes the addresses of the link into the frame, because a port omits them where they are not
- * needed. */
-void poll_capture_address(
-	const struct port *port, enum pcapng_direction direction, struct rte_mbuf *mbuf);
-
 /* Fills 'state' from the frame: its VC, or why it is refused. Returns true if it is valid in
  * 'fabric'. */
 bool poll_capture_begin(struct rte_mbuf *mbuf, uint16_t fabric, struct capture_state *state);

@@ -188,7 +188,9 @@ static void tell(struct poll_switch *ps)
 	store(&report->iterations, iterations);
 }
 
-void poll_division_send(struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
+/* The first shard's frame from the agent leaves through a port of this shard, or is lost. */
+static void poll_division_send(
+	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {
 	if (!port_set_has(ps->present & ps->sw->linked, at) ||
 		!tx_queue_has_room(&ps->port[at].tx)) {

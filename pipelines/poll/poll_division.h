@@ -86,6 +86,3 @@ struct poll_division_control *poll_division_control_create(void);
 
 /* poll_switch_control_poll() of a shard. */
 void poll_division_control(struct poll_switch *ps, weft_time now);
-
-/* The first shard's frame from the agent leaves through a port of this shard, or is lost. */
-void poll_division_send(struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now);

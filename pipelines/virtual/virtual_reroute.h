@@ -9,7 +9,7 @@
  * first. If it has no cycle of channels, the new routes are used at once, while packets with old
  * routes are still in transit. Otherwise hosts pause until the fabric is empty, or for
  * 'mapper.drain', after which switches discard what they store. 'reconfigure.mode' chooses one of
- * the two, or a bridge (route/search/itb_bridge.h) until all packets with old routes have arrived.
+ * the two, or a bridge (route/search/itb_routes.h) until all packets with old routes have arrived.
  * Packets whose old route leads over a dead link are discarded there, counted and sent again. Runs
  * between rounds, alike in all processes. */
 

@@ -73,6 +73,14 @@ unsigned lab_cpus(const struct lab *lab)
 	return cores > 0 && cores < cpus ? cores : cpus;
 }
 
+/* The file uses nothing that requires several processes: no groups, several machines, links other
+ * than shared memory, or ports of real cables. */
+static bool lab_form_may_be_one(const struct lab_config *config, const struct topology *topology)
+{
+	return config->groups.count == 0 && config->machines.count <= 1 && config->lcores < 2 &&
+	       config->links == LAB_CONFIG_LINKS_SHARED && topology->bindings == 0;
+}
+
 /* Plans several processes, unless that is impossible or there would be too many. */
 static int choose_plan(struct lab *lab, const struct opening *opening, struct error *error)
 {
@@ -93,6 +101,28 @@ static void time_links(struct lab *lab)
 {
 	for (uint32_t i = 0; i < lab->topology->links; i++)
 		lab->topology->link_at[i].given = true;
+}
+
+/* The form of the lab that is, or was, up in the run directory; AUTO: unknown. */
+static enum lab_config_processes lab_form_kept(const char *run_dir)
+{
+	enum lab_config_processes form = LAB_CONFIG_PROCESSES_AUTO;
+	const struct yaml_tree_node *node;
+	struct yaml_tree *tree;
+	struct error ignored;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/" LAB_KEPT_FILE, run_dir);
+	tree = yaml_tree_load(path, &ignored);
+	if (tree == NULL)
+		return form;
+	node = yaml_tree_get(yaml_tree_root(tree), "processes");
+	if (node != NULL && node->kind == YAML_TREE_SCALAR && strcmp(node->text, "one") == 0)
+		form = LAB_CONFIG_PROCESSES_ONE;
+	else if (node != NULL && node->kind == YAML_TREE_SCALAR && strcmp(node->text, "each") == 0)
+		form = LAB_CONFIG_PROCESSES_EACH;
+	yaml_tree_destroy(tree);
+	return form;
 }
 
 static int make_plan(struct lab *lab, const struct opening *opening, struct error *error)
@@ -335,12 +365,6 @@ char *lab_identity(const struct lab *lab)
 /* With two loops per CPU, each loop still runs every few milliseconds. */
 #define LOOPS_A_CPU 2
 
-bool lab_form_may_be_one(const struct lab_config *config, const struct topology *topology)
-{
-	return config->groups.count == 0 && config->machines.count <= 1 && config->lcores < 2 &&
-	       config->links == LAB_CONFIG_LINKS_SHARED && topology->bindings == 0;
-}
-
 bool lab_form_is_crowded(unsigned processes, unsigned cpus)
 {
 	return processes > LOOPS_A_CPU * cpus;
@@ -365,25 +389,4 @@ uint32_t lab_form_dilation(const char *run_dir, bool *dilated)
 	if (dilated != NULL)
 		*dilated = other && dilation > 0;
 	return dilation;
-}
-
-enum lab_config_processes lab_form_kept(const char *run_dir)
-{
-	enum lab_config_processes form = LAB_CONFIG_PROCESSES_AUTO;
-	const struct yaml_tree_node *node;
-	struct yaml_tree *tree;
-	struct error ignored;
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/" LAB_KEPT_FILE, run_dir);
-	tree = yaml_tree_load(path, &ignored);
-	if (tree == NULL)
-		return form;
-	node = yaml_tree_get(yaml_tree_root(tree), "processes");
-	if (node != NULL && node->kind == YAML_TREE_SCALAR && strcmp(node->text, "one") == 0)
-		form = LAB_CONFIG_PROCESSES_ONE;
-	else if (node != NULL && node->kind == YAML_TREE_SCALAR && strcmp(node->text, "each") == 0)
-		form = LAB_CONFIG_PROCESSES_EACH;
-	yaml_tree_destroy(tree);
-	return form;
 }

@@ -71,15 +71,8 @@ void lab_warn_without_key(const struct lab *lab, const char *program, FILE *out)
  * process polls in a loop of its own, and many loops on few CPUs starve each other, so that links
  * go down. One process has a loop for each CPU. */
 
-/* The file uses nothing that requires several processes: no groups, several machines, links other
- * than shared memory, or ports of real cables. */
-bool lab_form_may_be_one(const struct lab_config *config, const struct topology *topology);
-
 /* Several processes, each with its own loop, would be too many for this number of CPUs. */
 bool lab_form_is_crowded(unsigned processes, unsigned cpus);
-
-/* The form of the lab that is, or was, up in the run directory; AUTO: unknown. */
-enum lab_config_processes lab_form_kept(const char *run_dir);
 
 /* Comment in the run directory's file, before a dilation that the lab file does not set. */
 #define LAB_FORM_DILATED "# dilated by "

@@ -185,7 +185,9 @@ int run_result_ranks_make(struct run_result *result, uint32_t count)
 	return 0;
 }
 
-unsigned run_result_slowest_ranks(const struct run_result_ranks *ranks, uint32_t job,
+/* The ranks that ended last, the latest first, at most RUN_SLOWEST_RANKS; returns their number.
+ * 'job': as in run_result_rank. */
+static unsigned run_result_slowest_ranks(const struct run_result_ranks *ranks, uint32_t job,
 	const struct run_result_rank *slowest[RUN_SLOWEST_RANKS])
 {
 	unsigned count = 0;

@@ -79,10 +79,6 @@ static inline void run_result_ranks_free(struct run_result *result)
 	result->ranks = NULL;
 }
 
-/* The ranks that ended last, the latest first, at most RUN_SLOWEST_RANKS; returns their number.
- * 'job': as in run_result_rank. */
-unsigned run_result_slowest_ranks(const struct run_result_ranks *ranks, uint32_t job,
-	const struct run_result_rank *slowest[RUN_SLOWEST_RANKS]);
 /* Returns NULL if out of memory. */
 json_t *run_result_ranks_json(const struct run_result *result);
 void run_result_print_ranks(const struct run_result *result, FILE *out);

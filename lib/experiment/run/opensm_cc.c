@@ -361,7 +361,9 @@ int opensm_cc_parse(const char *text, size_t length, const char *origin, struct 
 	return result;
 }
 
-int opensm_cc_load(const char *path, struct opensm_cc *out, struct error *error)
+/* The same from a file. Also returns -errno if it cannot be read or is larger than
+ * OPENSM_CC_BYTES_MAX. */
+static int opensm_cc_load(const char *path, struct opensm_cc *out, struct error *error)
 {
 	size_t length;
 	char *text = file_text_read(path, OPENSM_CC_BYTES_MAX, &length, error);

@@ -45,6 +45,3 @@ struct opensm_cc {
  * and what was expected. */
 int opensm_cc_parse(const char *text, size_t length, const char *origin, struct opensm_cc *out,
 	struct error *error);
-/* The same from a file. Also returns -errno if it cannot be read or is larger than
- * OPENSM_CC_BYTES_MAX. */
-int opensm_cc_load(const char *path, struct opensm_cc *out, struct error *error);

@@ -94,7 +94,9 @@ void route_choice_sent(struct route_choice *choice, uint16_t destination, unsign
 		choice, destination, count, index, coefficient_of(choice, took_ps, bytes));
 }
 
-unsigned route_choice_min(const struct route_choice *choice,
+/* The route of these sets, as bits, with the lowest coefficient; the first if several have it,
+ * 'count' if they have none. */
+static unsigned route_choice_min(const struct route_choice *choice,
 	const struct route_choice_message *message, unsigned sets)
 {
 	unsigned best = message->count;

@@ -126,10 +126,6 @@ static inline uint8_t route_choice_sets(
 
 /* Parts of selectors. */
 
-/* The route of these sets, as bits, with the lowest coefficient; the first if several have it,
- * 'count' if they have none. */
-unsigned route_choice_min(const struct route_choice *choice,
-	const struct route_choice_message *message, unsigned sets);
 /* Figure 36: records the coefficient; the estimates of the other routes to the destination fade. */
 void route_choice_note(struct route_choice *choice, uint16_t destination, unsigned count,
 	unsigned index, uint32_t coefficient);

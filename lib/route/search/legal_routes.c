@@ -63,7 +63,9 @@ struct legal_search *legal_search_create_itb(const struct route_graph *graph, co
 	return create(graph, up, true);
 }
 
-struct legal_search *legal_search_copy(const struct legal_search *search)
+/* A copy of the results of the last search, in less memory; any thread may read it. Returns NULL
+ * with errno ENOMEM if out of memory. */
+static struct legal_search *legal_search_copy(const struct legal_search *search)
 {
 	struct legal_search *copy = calloc(1, sizeof(*copy));
 	size_t states = 2u * search->graph->switches;
@@ -85,7 +87,7 @@ struct legal_search *legal_search_copy(const struct legal_search *search)
 	return copy;
 }
 
-size_t legal_search_copy_bytes(const struct route_graph *graph)
+static size_t legal_search_copy_bytes(const struct route_graph *graph)
 {
 	return 2u * graph->switches * (sizeof(uint32_t) + sizeof(uint64_t));
 }

@@ -34,10 +34,6 @@ struct legal_search *legal_search_create(const struct route_graph *graph, const 
 /* The same with in-transit buffers: an up arc may follow a down arc at a switch that has hosts,
  * because one of them absorbs the message there. */
 struct legal_search *legal_search_create_itb(const struct route_graph *graph, const bool *up);
-/* A copy of the results of the last search, in less memory; any thread may read it. Returns NULL
- * with errno ENOMEM if out of memory. */
-struct legal_search *legal_search_copy(const struct legal_search *search);
-size_t legal_search_copy_bytes(const struct route_graph *graph);
 void legal_search_destroy(struct legal_search *search);
 
 /* Searches from all switches towards this one. Results for another destination are discarded. */

@@ -32,7 +32,8 @@ static int verifier_init(struct verifier *verifier, const struct topology *topol
 	return 0;
 }
 
-void verify_report(struct verifier *verifier, const char *format, ...)
+/* Keeps only the first finding as evidence. */
+static void verify_report(struct verifier *verifier, const char *format, ...)
 {
 	va_list args;
 

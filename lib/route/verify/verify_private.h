@@ -65,9 +65,6 @@ static inline double verify_host_rate(const struct verifier *verifier, uint32_t 
 	return (double)topology->link_at[topology->host_link[host]].rate_bps;
 }
 
-/* Keeps only the first finding as evidence. */
-void verify_report(struct verifier *verifier, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
 /* Reports an invalid route; if 'source' is VERIFY_NO_WAY, it is invalid from any source. */
 void verify_report_invalid(struct verifier *verifier, uint32_t source, uint32_t destination,
 	const char *reason, struct topology_port place);

@@ -21,6 +21,26 @@ double child_clock(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+/* Continues *hash with a file's bytes. Returns 0, or -errno and *hash unchanged. */
+static int content_hash_file(uint64_t *hash, const char *path)
+{
+	FILE *in = fopen(path, "re");
+	uint64_t sum = *hash;
+	uint8_t bytes[4096];
+	size_t length;
+	int result;
+
+	if (in == NULL)
+		return -errno;
+	while ((length = fread(bytes, 1, sizeof(bytes), in)) > 0)
+		sum = content_hash(sum, bytes, length);
+	result = ferror(in) ? -EIO : 0;
+	fclose(in);
+	if (result == 0)
+		*hash = sum;
+	return result;
+}
+
 uint64_t child_program_mark(const char *name)
 {
 	uint64_t mark = content_hash(CONTENT_HASH_START, WEFT_VERSION, sizeof(WEFT_VERSION));
@@ -136,23 +156,4 @@ uint64_t content_hash(uint64_t hash, const void *bytes, size_t length)
 	for (size_t i = 0; i < length; i++)
 		hash = (hash ^ byte[i]) * PRIME;
 	return hash;
-}
-
-int content_hash_file(uint64_t *hash, const char *path)
-{
-	FILE *in = fopen(path, "re");
-	uint64_t sum = *hash;
-	uint8_t bytes[4096];
-	size_t length;
-	int result;
-
-	if (in == NULL)
-		return -errno;
-	while ((length = fread(bytes, 1, sizeof(bytes), in)) > 0)
-		sum = content_hash(sum, bytes, length);
-	result = ferror(in) ? -EIO : 0;
-	fclose(in);
-	if (result == 0)
-		*hash = sum;
-	return result;
 }

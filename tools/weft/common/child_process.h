@@ -42,5 +42,3 @@ void child_become(pid_t parent, const sigset_t *mask);
 
 /* Continues 'hash' with the bytes. */
 uint64_t content_hash(uint64_t hash, const void *bytes, size_t length);
-/* Continues *hash with a file's bytes. Returns 0, or -errno and *hash unchanged. */
-int content_hash_file(uint64_t *hash, const char *path);

@@ -93,7 +93,8 @@ void lab_cleared_subtract(const struct lab *lab, const struct lab_state *state, 
 	json_decref(cleared);
 }
 
-int lab_cleared_write(const struct lab_state *state, const json_t *all, struct error *error)
+/* 'all': from lab_collect_raw(). Returns 0, or -errno with error set. */
+static int lab_cleared_write(const struct lab_state *state, const json_t *all, struct error *error)
 {
 	json_t *cleared = json_object(), *pids = json_object();
 	char path[300];

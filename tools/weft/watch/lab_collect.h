@@ -30,9 +30,6 @@ json_t *lab_collect_raw(const struct lab *lab, const struct lab_state *state);
  * counting, so runs and other readers of their telemetry are not affected. */
 #define LAB_CLEARED_FILE "cleared.json"
 
-/* 'all': from lab_collect_raw(). Returns 0, or -errno with error set. */
-int lab_cleared_write(const struct lab_state *state, const json_t *all, struct error *error);
-
 /* Subtracts the counters at the last 'clear', for processes that have been running since then.
  * Gauges and latencies stay unchanged. */
 void lab_cleared_subtract(const struct lab *lab, const struct lab_state *state, json_t *all);

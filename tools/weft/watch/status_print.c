@@ -164,7 +164,8 @@ static void print_congestion(json_t *congestion, FILE *out)
 	}
 }
 
-void status_print_edges(json_t *edges, FILE *out)
+/* Prints the interfaces of programs, if there are any. */
+static void status_print_edges(json_t *edges, FILE *out)
 {
 	json_t *edge;
 	size_t index;

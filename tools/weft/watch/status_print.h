@@ -17,8 +17,6 @@ void status_print_wide(json_t *all);
 
 /* Prints the mapper; prints nothing if 'mapping' is NULL. */
 void status_print_mapping(json_t *mapping, FILE *out);
-/* Prints the interfaces of programs, if there are any. */
-void status_print_edges(json_t *edges, FILE *out);
 /* Prints ports whose other end is in another fabric, or is not the port in the topology. */
 void status_print_strangers(json_t *links, FILE *out);
 /* Prints how precisely the clocks of other machines are known, if any host needs them. */
