@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "route_demand.h"
+#include "route_algorithm.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "route_demand.h"
+#include "route_algorithm.h"
 #include "topo/topology_hosts.h"
 
 /* All routes to one destination. A pair's entry is a count byte and for each route a length byte

@@ -12,7 +12,7 @@
  * pair), so threads may add routes to different destinations concurrently. Any thread may read once
  * additions are complete.
  *
- * A set may also make routes on demand (route_demand.h): it has a route for every pair, and
+ * A set may also make routes on demand (route_algorithm.h): it has a route for every pair, and
  * computes a pair's routes when they are first read. Any thread may read. */
 
 #include <stdbool.h>

@@ -90,15 +90,13 @@ static int list_successors(
 	return 0;
 }
 
-/* The hosts in reach; for local traffic only those in 'to'. */
-static int list_near(const struct run_config_traffic *traffic, const struct run_hosts *hosts,
-	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t *list)
+/* Keeps the hosts of an ascending list, for local traffic only those in 'to', and returns their
+ * number. */
+static uint32_t keep_destinations(const struct run_config_traffic *traffic,
+	const struct run_hosts_entry *entry, uint16_t *list, uint32_t count)
 {
-	uint32_t count, kept = 0, to = 0;
+	uint32_t kept = 0, to = 0;
 
-	if (hosts_within(hosts->topology, config->host, traffic->switches, list, &count) < 0)
-		return -ENOMEM;
-	/* Both lists are ascending. */
 	for (uint32_t i = 0; i < count; i++) {
 		while (to < entry->to_count && entry->to[to] < list[i])
 			to++;
@@ -106,8 +104,19 @@ static int list_near(const struct run_config_traffic *traffic, const struct run_
 			(to < entry->to_count && entry->to[to] == list[i]))
 			list[kept++] = list[i];
 	}
+	return kept;
+}
+
+/* The hosts in reach. */
+static int list_near(const struct run_config_traffic *traffic, const struct run_hosts *hosts,
+	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t *list)
+{
+	uint32_t count;
+
+	if (hosts_within(hosts->topology, config->host, traffic->switches, list, &count) < 0)
+		return -ENOMEM;
 	config->near = list;
-	config->near_count = kept;
+	config->near_count = keep_destinations(traffic, entry, list, count);
 	return 0;
 }
 
@@ -132,21 +141,13 @@ static void number_hosts(
 static void keep_near(const struct run_config_traffic *traffic, const struct run_hosts_entry *entry,
 	const struct rails *rails, struct traffic_config *config, uint16_t *list, uint32_t count)
 {
-	uint32_t kept = 0, to = 0;
-
 	for (uint32_t i = 0; i < count; i++)
 		list[i] = (uint16_t)rails->port[rails->first[rails->host_of[list[i]]]];
 	qsort(list, count, sizeof(*list), compare_hosts);
-	for (uint32_t i = 0; i < count; i++) {
-		while (to < entry->to_count && entry->to[to] < list[i])
-			to++;
-		if (traffic->pattern->anywhere ||
-			(to < entry->to_count && entry->to[to] == list[i]))
-			list[kept++] = list[i];
-	}
-	number_hosts(rails, list, list, &kept);
+	count = keep_destinations(traffic, entry, list, count);
+	number_hosts(rails, list, list, &count);
 	config->near = list;
-	config->near_count = kept;
+	config->near_count = count;
 }
 
 static void list_partners(const struct rails *rails, const struct run_hosts_entry *entry,

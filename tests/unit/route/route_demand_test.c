@@ -4,7 +4,7 @@
 /* Routes on demand are those that are computed for all pairs, in whatever order pairs are asked for
  * and by how many threads. */
 
-#include "route/route_demand.h"
+#include "route/route_algorithm.h"
 
 #include <malloc.h>
 #include <pthread.h>

@@ -153,28 +153,128 @@ static int verify(const struct subject *subject, bool json)
 	return result;
 }
 
+/* Parses the arguments, one of which may be --json, and opens at least 'min' files. */
+static int open_subject(struct subject *subject, struct subject_request *request, unsigned min,
+	const char *expected, bool *json, int argc, char **argv)
+{
+	int result = EXIT_DONE;
+
+	*json = false;
+	for (int i = 1; i < argc && result == EXIT_DONE; i++) {
+		if (strcmp(argv[i], "--json") == 0)
+			*json = true;
+		else
+			result = subject_argument(request, &i, argc, argv);
+	}
+	if (result == EXIT_DONE && request->files < min)
+		return command_fail(request->command, EXIT_BAD_REQUEST, "%s", expected);
+	return result == EXIT_DONE ? subject_open(subject, request) : result;
+}
+
 int cmd_route_verify(int argc, char **argv)
 {
 	struct subject_request request = {
 		.command = "route verify", .files_max = SUBJECT_FILES_MAX};
 	struct subject subject;
-	int result = EXIT_DONE;
-	bool json = false;
+	bool json;
+	int result = open_subject(&subject, &request, 1,
+		"too few arguments; expected TOPO ROUTES... [--json]", &json, argc, argv);
 
-	for (int i = 1; i < argc && result == EXIT_DONE; i++) {
-		if (strcmp(argv[i], "--json") == 0)
-			json = true;
-		else
-			result = subject_argument(&request, &i, argc, argv);
-	}
-	if (result == EXIT_DONE && request.files == 0)
-		return command_fail("route verify", EXIT_BAD_REQUEST,
-			"too few arguments; expected TOPO ROUTES... [--json]");
-	if (result == EXIT_DONE)
-		result = subject_open(&subject, &request);
 	if (result != EXIT_DONE)
 		return result;
 	result = verify(&subject, json);
+	subject_close(&subject);
+	return result;
+}
+
+/* --- weft route compare: two route files for the same topology, side by side --- */
+
+static json_t *side_json(const struct topology *topology, const struct route_file *file,
+	const struct route_report *report)
+{
+	char full[2 * TOPOLOGY_NAME_MAX];
+	json_t *bound = json_null(), *first = json_null();
+
+	if (report->uniform.known) {
+		topology_port_name(topology, report->uniform.full, full, sizeof(full));
+		bound = json_real(report->uniform.bound);
+		first = json_string(full);
+	}
+	return json_pack("{s:s, s:b, s:b, s:I, s:o, s:i, s:I, s:f, s:o, s:o}", "algorithm",
+		route_file_origin(file)->algorithm, "connected", report->connected, "deadlock_free",
+		report->deadlock_free, "routes", (json_int_t)report->routes, "mean_switch_links",
+		report->far_routes > 0 ? json_real(report->mean_switch_links) : json_null(),
+		"max_switch_links", (int)report->max_switch_links, "max_link_load",
+		(json_int_t)report->link_load.max, "link_load_stddev", report->link_load.stddev,
+		"uniform_bound", bound, "full_first", first);
+}
+
+static void print_sides(const struct subject *subject, const struct route_report report[2])
+{
+	const struct route_report *a = &report[0], *b = &report[1];
+	char full[2][2 * TOPOLOGY_NAME_MAX];
+
+	for (unsigned i = 0; i < 2; i++)
+		topology_port_name(
+			subject->topology, report[i].uniform.full, full[i], sizeof(full[i]));
+	printf("%-22s %20s %20s\n", "", route_file_origin(&subject->file[0])->algorithm,
+		route_file_origin(&subject->file[1])->algorithm);
+	printf("%-22s %20s %20s\n", "connected", a->connected ? "yes" : "NO",
+		b->connected ? "yes" : "NO");
+	printf("%-22s %20s %20s\n", "free of deadlock", a->deadlock_free ? "yes" : "NO",
+		b->deadlock_free ? "yes" : "NO");
+	printf("%-22s %20.4f %20.4f\n", "links, mean", a->mean_switch_links, b->mean_switch_links);
+	printf("%-22s %20u %20u\n", "links, max", a->max_switch_links, b->max_switch_links);
+	printf("%-22s %20" PRIu64 " %20" PRIu64 "\n", "routes per link, max", a->link_load.max,
+		b->link_load.max);
+	if (!a->uniform.known || !b->uniform.known)
+		return;
+	printf("%-22s %18.1f %% %18.1f %%\n", "uniform traffic, max", 100 * a->uniform.bound,
+		100 * b->uniform.bound);
+	printf("%-22s %20s %20s\n", "full first", full[0], full[1]);
+}
+
+static int compare(const struct subject *subject, bool json)
+{
+	struct route_report report[2];
+	struct error error;
+	bool good = true;
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct route_subject routes = {subject->file[i].set, subject->file[i].table};
+		int result = route_verify(subject->topology, &routes, 1, &report[i], &error);
+
+		if (result < 0) {
+			if (i > 0)
+				route_report_free(&report[0]);
+			return command_error("route compare", result, &error);
+		}
+		good = good && route_report_good(&report[i]);
+	}
+	if (json)
+		command_print_json(
+			json_pack("{s:o, s:o}", "a",
+				side_json(subject->topology, &subject->file[0], &report[0]), "b",
+				side_json(subject->topology, &subject->file[1], &report[1])),
+			0);
+	else
+		print_sides(subject, report);
+	route_report_free(&report[0]);
+	route_report_free(&report[1]);
+	return good ? EXIT_DONE : EXIT_BAD_ANSWER;
+}
+
+int cmd_route_compare(int argc, char **argv)
+{
+	struct subject_request request = {.command = "route compare", .files_max = 2};
+	struct subject subject;
+	bool json;
+	int result = open_subject(&subject, &request, 2,
+		"expected two files of routes: TOPO A B [--json]", &json, argc, argv);
+
+	if (result != EXIT_DONE)
+		return result;
+	result = compare(&subject, json);
 	subject_close(&subject);
 	return result;
 }
