@@ -7,9 +7,8 @@
 
 #include "unit.h"
 
-#include <unistd.h>
-
 #include "base/rng.h"
+#include "temporary_file.h"
 
 struct placed {
 	struct run_config *config;
@@ -127,10 +126,8 @@ UNIT_TEST(listed_hosts_are_taken_before_the_jobs_in_front_choose)
 {
 	char path[] = "/tmp/weft-jobs-XXXXXX", jobs[256];
 	static const char lines[] = "# comment\nh1\n  h0 # the second\n\nh5\n";
-	int file = mkstemp(path);
 
-	assert_int_equal(write(file, lines, sizeof(lines) - 1), sizeof(lines) - 1);
-	close(file);
+	temporary_file(path, lines);
 	snprintf(jobs, sizeof(jobs),
 		JOB("a", "3", "packed") ", {name: b, schedule: /x, placement: \"file:%s\"}", path);
 	expect_hosts("ring:switches=4,hosts=2", jobs, "2 3 4|1 0 5");
@@ -143,11 +140,9 @@ UNIT_TEST(listed_hosts_are_taken_before_the_jobs_in_front_choose)
 static void expect_refused(const char *jobs, const char *lines, const char *expected)
 {
 	char path[] = "/tmp/weft-jobs-XXXXXX", text[256];
-	int file = mkstemp(path);
 	struct placed placed;
 
-	assert_int_equal(write(file, lines, strlen(lines)), strlen(lines));
-	close(file);
+	temporary_file(path, lines);
 	snprintf(text, sizeof(text), jobs, path, path);
 	placed = place("ring:switches=4,hosts=2", text);
 	assert_int_equal(placed.result, -EINVAL);

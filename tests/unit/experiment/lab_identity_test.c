@@ -6,9 +6,8 @@
 
 #include "experiment/lab/lab_config_private.h"
 
-#include <unistd.h>
-
 #include "experiment/lab/lab_security.h"
+#include "temporary_file.h"
 #include "unit.h"
 
 #define SWITCHES "[{name: s0, ports: 3}, {name: s1, ports: 3}]"
@@ -24,12 +23,9 @@ static struct lab open_text(const char *text)
 {
 	char path[] = "/tmp/weft-lab-identity-XXXXXX";
 	struct error error = {""};
-	int fd = mkstemp(path);
 	struct lab lab;
 
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
+	temporary_file(path, text);
 	if (lab_open(&lab, path, "/tmp/weft-no-such-lab", &error) != 0)
 		fail_msg("%s", error.text);
 	unlink(path);

@@ -5,9 +5,8 @@
 
 #include "experiment/lab/lab_config.h"
 
-#include <unistd.h>
-
 #include "experiment/lab/lab.h"
+#include "temporary_file.h"
 #include "unit.h"
 
 #define TOPOLOGY                                                                   \
@@ -27,11 +26,9 @@
 static int open_text(const char *text, struct lab *lab, struct error *error)
 {
 	char path[] = "/tmp/weft-lab-machines-XXXXXX";
-	int fd = mkstemp(path), result;
+	int result;
 
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
+	temporary_file(path, text);
 	result = lab_open(lab, path, "/tmp/weft-no-such-lab", error);
 	unlink(path);
 	return result;

@@ -6,10 +6,10 @@
 #include "unit.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 #include "experiment/run/opensm_cc.h"
 #include "experiment/run/run_config.h"
+#include "temporary_file.h"
 
 static const char whole[] = "# Congestion Control OPTIONS\n"
 			    "guid 0x1\n"
@@ -156,12 +156,9 @@ static struct run_config *configure(const char *keys, const char *set, struct er
 {
 	char path[] = "/tmp/opensm-XXXXXX", text[512], option[64];
 	const char *sets[2] = {set, option};
-	int file = mkstemp(path);
 	struct run_config *config;
 
-	assert_true(file >= 0);
-	assert_int_equal(sizeof(whole) - 1, write(file, whole, sizeof(whole) - 1));
-	close(file);
+	temporary_file(path, whole);
 	snprintf(option, sizeof(option), "nic.iba-cc.opensm=%s", path);
 	snprintf(text, sizeof(text),
 		"weft: run/1\ntopology: \"ring:switches=3,hosts=1\"\nclock: virtual\nswitch: {fecn: 4}\nnic: {iba-cc: "

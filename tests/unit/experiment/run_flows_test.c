@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "experiment/workload/run_flows.h"
 
+#include "temporary_file.h"
 #include "unit.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 #define PATH "/tmp/weft-flows-XXXXXX"
 
@@ -22,11 +22,8 @@ static struct loaded load(const char *text)
 	OWNED(topology) *topology = topology_generate("full:switches=1,hosts=5", NULL);
 	struct loaded loaded = {.error = {""}};
 	char path[] = PATH;
-	int file = mkstemp(path);
 
-	assert_true(file >= 0);
-	assert_int_equal(write(file, text, strlen(text)), strlen(text));
-	close(file);
+	temporary_file(path, text);
 	loaded.result = run_flows_load(
 		path, topology, RAIL_UNSET, &loaded.flows, &loaded.goal, &loaded.error);
 	if (strncmp(loaded.error.text, path, strlen(path)) == 0)

@@ -5,9 +5,8 @@
 
 #include "experiment/workload/run_goal.h"
 
+#include "temporary_file.h"
 #include "unit.h"
-
-#include <unistd.h>
 
 #define SCHEDULE                                                                          \
 	"num_ranks 3\nrank 0 {\nsend 8b to 2\n}\nrank 1 {\ncalc 5\n}\nrank 2 {\nrecv 8b " \
@@ -15,13 +14,8 @@
 
 static void write_file(char *path, const char *contents)
 {
-	int file;
-
 	strcpy(path, "/tmp/weft-run-goal-XXXXXX");
-	file = mkstemp(path);
-	assert_true(file >= 0);
-	assert_int_equal(write(file, contents, strlen(contents)), strlen(contents));
-	close(file);
+	temporary_file(path, contents);
 }
 
 /* Opens the schedule of a run on 'hosts' hosts; 'ranks' NULL: without a file. The paths of the

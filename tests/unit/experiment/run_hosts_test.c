@@ -6,9 +6,9 @@
 #include "unit.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 #include "experiment/workload/run_hosts.h"
+#include "temporary_file.h"
 
 struct resolved {
 	struct run_config *config;
@@ -222,11 +222,8 @@ UNIT_TEST(a_permutation_of_the_seed_has_everybody_once)
 static void resolve_file(struct resolved *r, const char *contents)
 {
 	char path[] = "/tmp/weft-permutation-XXXXXX", rows[128];
-	int file = mkstemp(path);
 
-	assert_true(file >= 0);
-	assert_int_equal(write(file, contents, strlen(contents)), strlen(contents));
-	close(file);
+	temporary_file(path, contents);
 	snprintf(rows, sizeof(rows), "traffic: [{pattern: permutation, file: %s}]\n", path);
 	resolve(r, "1", rows);
 	unlink(path);

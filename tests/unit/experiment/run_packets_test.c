@@ -6,6 +6,7 @@
 #include "experiment/workload/packet_file.h"
 #include "experiment/workload/run_source.h"
 #include "packet_bench.h"
+#include "temporary_file.h"
 
 #define HOSTS "full:switches=2,hosts=2"
 
@@ -120,14 +121,6 @@ UNIT_TEST(addresses_get_hosts_in_the_order_in_which_they_appear)
 	assert_int_equal(run.hosts->entry[0].packets->end_ps, 9000 * PS_PER_NS);
 }
 
-static void write_map(char *path, const char *text)
-{
-	int file = mkstemp(path);
-
-	assert_int_equal(write(file, text, strlen(text)), strlen(text));
-	close(file);
-}
-
 UNIT_TEST(packets_whose_addresses_the_file_does_not_map_are_not_sent_and_counted)
 {
 	static const struct wanted h3[] = {{0, 0, 100}};
@@ -135,7 +128,7 @@ UNIT_TEST(packets_whose_addresses_the_file_does_not_map_are_not_sent_and_counted
 	const struct run_packets_count *count;
 	struct run run;
 
-	write_map(map, "10.0.0.7 h3 # a comment\n10.0.0.9 h0\n");
+	temporary_file(map, "10.0.0.7 h3 # a comment\n10.0.0.9 h0\n");
 	snprintf(keys, sizeof(keys), ", by: %s", map);
 	open_run(&run, keys);
 	assert_string_equal(run.error.text, "");
@@ -154,7 +147,7 @@ UNIT_TEST(packets_to_other_addresses_go_to_the_hosts_of_to)
 	char map[] = CAPTURE_PATH, keys[64];
 	struct run run;
 
-	write_map(map, "10.0.0.7 h3\n10.0.0.9 h0\n");
+	temporary_file(map, "10.0.0.7 h3\n10.0.0.9 h0\n");
 	snprintf(keys, sizeof(keys), ", by: %s, to: [h1]", map);
 	open_run(&run, keys);
 	ASSERT_SENDS(&run, 3, h3);
@@ -178,7 +171,7 @@ static void open_rails(struct run *run, const char *port)
 	char map[] = CAPTURE_PATH, text[32], keys[64];
 
 	snprintf(text, sizeof(text), "10.0.0.7 %s\n", port);
-	write_map(map, text);
+	temporary_file(map, text);
 	snprintf(keys, sizeof(keys), ", by: %s, to: [h1]", map);
 	open_run_on(run, "rail:rails=2,ports=4,stages=1", keys, "10Gbps");
 	unlink(map);
@@ -279,7 +272,7 @@ UNIT_TEST(a_line_of_addresses_that_is_wrong_is_named)
 		char map[] = CAPTURE_PATH, keys[64];
 		struct run run;
 
-		write_map(map, cases[i].text);
+		temporary_file(map, cases[i].text);
 		snprintf(keys, sizeof(keys), ", by: %s", map);
 		open_run(&run, keys);
 		assert_null(run.hosts);

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "experiment/workload/run_flows.h"
 
+#include "temporary_file.h"
 #include "unit.h"
 
 #include <errno.h>
 #include <math.h>
-#include <unistd.h>
 
 #define PATH "/tmp/weft-flow-draw-XXXXXX"
 
@@ -23,11 +23,8 @@ static struct drawn draw(const char *topology, const char *entry, const char *te
 {
 	struct drawn drawn = {.error = {""}};
 	char path[] = PATH, with_path[512], run[1024];
-	int file = mkstemp(path);
 
-	assert_true(file >= 0);
-	assert_int_equal(write(file, text, strlen(text)), strlen(text));
-	close(file);
+	temporary_file(path, text);
 	snprintf(with_path, sizeof(with_path), entry, path);
 	snprintf(run, sizeof(run),
 		"weft: run/1\ntopology: \"%s\"\nclock: virtual\nnic: {mtu: 4KiB}\n"
