@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "opensm_dump.h"
+#include "opensm_tables.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 /* The files for ibdmchk, line by line; that it reads them is for tests/tools/ibdmchk_test. */
 
-#include "route/formats/opensm_dump.h"
+#include "route/formats/opensm_tables.h"
 #include "route/route_algorithm.h"
 
 #include "networks.h"

@@ -6,7 +6,7 @@
 #include "route/route_algorithm.h"
 
 #include "networks.h"
-#include "route/formats/opensm_dump.h"
+#include "route/formats/opensm_tables.h"
 #include "route/search/route_root.h"
 #include "route/verify/route_verify.h"
 

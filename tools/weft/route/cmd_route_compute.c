@@ -9,7 +9,7 @@
 #include "base/option_key.h"
 #include "base/quantity.h"
 #include "common/output_file.h"
-#include "route/formats/opensm_dump.h"
+#include "route/formats/opensm_tables.h"
 #include "route/formats/route_binary.h"
 #include "route/route_algorithm.h"
 #include "route/search/route_root.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft route export: writes destination tables as files for another program (opensm_dump.h). */
+/* weft route export: writes destination tables as files for another program (opensm_tables.h). */
 
 #include <string.h>
 
 #include "common/output_file.h"
-#include "route/formats/opensm_dump.h"
+#include "route/formats/opensm_tables.h"
 #include "route_subject.h"
 
 #define NAME          "route export"
