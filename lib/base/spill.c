@@ -39,7 +39,10 @@ static struct spill *map(size_t bytes)
 		at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (fd >= 0)
 		close(fd);
-	if (at == MAP_FAILED)
+	/* Users read many places in turn; reading far ahead at each would evict the others. */
+	if (at != MAP_FAILED)
+		madvise(at, bytes, MADV_RANDOM);
+	else
 		at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return at != MAP_FAILED ? at : NULL;
 }
