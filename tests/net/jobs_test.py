@@ -130,7 +130,7 @@ class Jobs(unittest.TestCase):
                 ("  - {name: a, hosts: 4}\n", "8:5: job a: expected 'schedule' or 'traffic'"),
                 ("  - {name: a, hosts: 4, schedule: ring.goal, traffic: {pattern: uniform}}\n",
                  "8:5: job a: expected only one of 'schedule' and 'traffic'"),
-                ("  - {name: a, schedule: ring.goal}\n", "8:5: job a: 'hosts' is missing"),
+                ("  - {name: a, schedule: ring.goal}\n", "8:5: job a: 'hosts', the number of its hosts, is missing"),
                 (FIRST + FIRST, "9:5: duplicate job one"),
                 ("  - {name: a, schedule: ring.goal, hosts: 99}\n", "8:5: job a: 32 of its 99 hosts are free"),
                 ("  - {name: a, schedule: ring.goal, hosts: 4}\n", "8 ranks, but job a has 4 hosts with 1 each; expected "

@@ -435,7 +435,7 @@ class Refusals(LabCase):
         self.refused("o", "groups: {mixed: [leaf0, h0]}\n", "either switches or hosts")
 
     def test_groups_of_one_process_are_refused_with_their_place(self):
-        self.refused("O", "groups: {fabric: [leaf0, spine]}\n", "lab.yaml:10:18: groups: with "
+        self.refused("O", "groups: {fabric: [leaf0, spine]}\n", "lab.yaml:10:18: groups: "
                      "'processes: one' runs all devices in one process", form="one")
 
     def test_other_links_of_one_process_are_refused(self):
