@@ -155,7 +155,7 @@ static int read_record_line(struct listing_reader *reader)
 	if (result < 0 || listing_is(word, "UNREACHABLE"))
 		return result;
 	result = listing_number(reader, word, 10, LEVELS - 1, &level);
-	to = lanes->nodes->of_lid[DEVICE_HOST][lid];
+	to = opensm_nodes_host(lanes->nodes, lid);
 	if (result == 0 && lanes->kind == DEVICE_HOST && lanes->current != OPENSM_UNKNOWN &&
 		to != OPENSM_UNKNOWN)
 		lanes->level[(size_t)lanes->current * lanes->topology->hosts + (uint32_t)to] =

@@ -80,18 +80,22 @@ static int read_named_entry(struct listing_reader *reader, uint32_t lid, uint32_
 	struct tables *tables = reader->context;
 	struct listing_node node = {.kind = DEVICE_HOST, .lid = lid};
 	struct ib_text ignored;
-	int32_t host;
+	int32_t device;
 	int result;
 
 	if (listing_take(reader, "(Switch"))
 		node.kind = DEVICE_SWITCH;
 	else if (!listing_take(reader, "(Channel Adapter"))
 		return 0; /* a router, or a LID that is not in use */
+	if (listing_take(reader, "portguid 0x") && listing_until(reader, ":", &ignored) == 0)
+		ib_number(ignored, 16, UINT64_MAX, &node.guid);
 	result = listing_until(reader, "'", &ignored);
 	node.name = opensm_description(reader, '\'');
 	if (result == 0)
-		result = opensm_nodes_find(tables->nodes, reader, &node, &host);
-	return result < 0 || node.kind == DEVICE_SWITCH ? result : set_port(reader, host, port);
+		result = opensm_nodes_find(tables->nodes, reader, &node, &device);
+	return result < 0 || node.kind == DEVICE_SWITCH
+		       ? result
+		       : set_port(reader, opensm_nodes_host(tables->nodes, lid), port);
 }
 
 /* --- opensm.fdbs ---
@@ -128,7 +132,7 @@ static int read_entry(struct listing_reader *reader)
 		return result;
 	if (!tables->by_guid)
 		return read_named_entry(reader, number, port);
-	return set_port(reader, tables->nodes->of_lid[DEVICE_HOST][number], port);
+	return set_port(reader, opensm_nodes_host(tables->nodes, number), port);
 }
 
 static int read_line(struct listing_reader *reader)
@@ -157,6 +161,8 @@ static int read_subnet_line(struct listing_reader *reader)
 	int32_t device;
 	int result = listing_subnet_end(reader, &node);
 
+	if (node.kind == DEVICE_HOST)
+		node.guid += node.port; /* as a rule the GUID of the port */
 	return result == 0 ? opensm_nodes_find(((struct tables *)reader->context)->nodes, reader,
 				     &node, &device)
 			   : result;

@@ -19,7 +19,7 @@
 
 /* Nodes of an InfiniBand network as its dumps identify them. The LIDs and GUIDs of the listing
  * decide, if it has them. Otherwise descriptions do, as importing a listing spells them: one that
- * two nodes have is refused. */
+ * two nodes have is refused. The ports of a host have one description, and ascending GUIDs. */
 
 #define OPENSM_UNKNOWN (-1)
 #define OPENSM_LIDS    65536
@@ -31,8 +31,9 @@ struct opensm_nodes {
 	bool by_lid;                          /* the addresses have LIDs */
 	int32_t *of_lid[2];                   /* [kind][LID]: device */
 	uint32_t *lid[2];                     /* [kind][device]; 0: unknown */
-	uint64_t *guid;                       /* by switch; 0: unknown */
-	uint32_t unknown;                     /* nodes and entries that are not in the topology */
+	uint64_t *guid[2]; /* [kind][device], for hosts the port GUID; 0: unknown */
+	uint32_t unknown;  /* nodes and entries that are not in the topology */
+	uint32_t further;  /* entries for LIDs of a host after its first (LMC) */
 	struct arrays arrays;
 };
 
@@ -46,11 +47,13 @@ void opensm_nodes_fini(struct opensm_nodes *nodes);
  * nodes have its description. */
 int opensm_nodes_find(struct opensm_nodes *nodes, struct listing_reader *reader,
 	const struct listing_node *node, int32_t *device);
+/* The host of this LID; OPENSM_UNKNOWN if there is none, or if it is not the host's first. */
+int32_t opensm_nodes_host(struct opensm_nodes *nodes, uint32_t lid);
 /* The number of each port of a switch in the topology, counted from 1; 0: it has no cable. */
 void opensm_nodes_ports(
 	const struct opensm_nodes *nodes, uint32_t at, uint8_t port_at[OPENSM_PORTS]);
-/* Notes how many were unknown since the last call, or refuses them if strict. Returns 0 or
- * -EINVAL. */
+/* Notes further LIDs since the last call, and unknown nodes, which it refuses if strict. Returns 0
+ * or -EINVAL. */
 int opensm_nodes_check(struct opensm_nodes *nodes, const char *origin,
 	struct topology_import *import, struct error *error);
 
