@@ -123,12 +123,36 @@ static int add_items(struct list *list, struct ib_text text)
 	return result;
 }
 
+/* Files that tell which hosts are near each other but not how they are cabled. A line of them must
+ * not be left out. */
+static int check_kind(struct listing_reader *reader)
+{
+	static const char *const other[][2] = {{"BlockName=", "topology/block"},
+		{"BlockSizes=", "topology/block"}, {"- topology:", "topology.yaml"}};
+
+	for (unsigned i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
+		size_t length = strlen(other[i][0]);
+
+		if ((size_t)(reader->end - reader->at) < length ||
+			strncasecmp(reader->at, other[i][0], length) != 0)
+			continue;
+		listing_refuse(reader,
+			"%s of Slurm has no cables, expected topology.conf with "
+			"SwitchName= (topology/tree)",
+			other[i][1]);
+		return -ERANGE;
+	}
+	return 0;
+}
+
 static int read_line(struct listing_reader *reader)
 {
 	struct ib_text name = {"", 0}, nodes = {"", 0}, switches = {"", 0}, ignored;
 	struct list list = {.reader = reader};
-	int result;
+	int result = check_kind(reader);
 
+	if (result < 0)
+		return result;
 	for (struct ib_text word = listing_word(reader); word.length > 0 && *word.start != '#';
 		word = listing_word(reader))
 		if (!take_key(word, "SwitchName", &name) && !take_key(word, "Nodes", &nodes) &&

@@ -199,6 +199,9 @@ UNIT_TEST(wrong_lines_name_their_place)
 		{"slurm", "SwitchName=a Node=n\n",
 			"net:1:14: expected SwitchName=, Nodes=, Switches= or LinkSpeed=, found "
 			"'Node=n'"},
+		{"slurm", "BlockName=b1 Nodes=n[1-4]\n",
+			"net:1:1: topology/block of Slurm has no cables, expected topology.conf "
+			"with SwitchName= (topology/tree)"},
 		{"htsim", "Nodes 8\nTiers 2\nPodsize 8\n",
 			"net:3:1: tier 0 has no Downlink_speed_Gbps"},
 		{"htsim", "Nodes 8\nRadix_Down 2\n",

@@ -224,8 +224,10 @@ static const struct topology_format *recognise_line(const char *line, size_t len
 		const struct topology_format *format;
 	} signs[] = {{"Podsize", true, &format_htsim}, {")==>", false, &format_iblinkinfo},
 		{"PHY=", false, &format_opensm}, {"SwitchName=", true, &format_slurm},
-		{"Switch\t", true, &format_ibnetdiscover}, {"Switch ", true, &format_ibsim},
-		{"include ", true, &format_ibsim}, {" - CA ", false, &format_ibnetdiscover_p},
+		{"BlockName=", true, &format_slurm}, {"BlockSizes=", true, &format_slurm},
+		{"- topology:", true, &format_slurm}, {"Switch\t", true, &format_ibnetdiscover},
+		{"Switch ", true, &format_ibsim}, {"include ", true, &format_ibsim},
+		{" - CA ", false, &format_ibnetdiscover_p},
 		{" - SW ", false, &format_ibnetdiscover_p}, {"router ", true, &format_booksim}};
 
 	for (unsigned i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
