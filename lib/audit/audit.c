@@ -376,7 +376,7 @@ static void open_port(struct audit *audit, uint32_t way, const bool *captured)
 		port->at.device + (port->at.kind == DEVICE_HOST ? rules->topology->switches : 0);
 	port->captured = captured[way];
 	port->timed = rules->timed == NULL || rules->timed[way / 2];
-	port->ps_per_byte = ps_per_byte(link->rate_bps);
+	port->byte_time = byte_time_of(link->rate_bps);
 	port->delay_ps = link->delay_ps;
 	for (unsigned i = 0; i < AUDIT_CLASSES; i++)
 		port->on_link[i] = (struct audit_list){AUDIT_NONE, AUDIT_NONE};

@@ -371,7 +371,8 @@ static void leave_switch(struct audit *audit, struct audit_seen *seen)
 			audit_pass(audit, found, &seen->frame.seen);
 		seen->port->leaving = (struct audit_leaving){entered->way, audit_blocks(entered),
 			seen->at->time_ns * PS_PER_NS +
-				seen->port->ps_per_byte * (entered->bytes + FRAME_WIRE_OVERHEAD),
+				bytes_ps(entered->bytes + FRAME_WIRE_OVERHEAD,
+					seen->port->byte_time),
 			entered->header.vc};
 		audit_release(audit, entered);
 	}

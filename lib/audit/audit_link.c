@@ -264,7 +264,7 @@ void audit_release(struct audit *audit, const struct audit_frame *frame)
 
 static uint64_t wire_ps(const struct audit_port *port, const struct audit_frame *frame)
 {
-	return port->ps_per_byte * (frame->bytes + FRAME_WIRE_OVERHEAD);
+	return bytes_ps(frame->bytes + FRAME_WIRE_OVERHEAD, port->byte_time);
 }
 
 /* Captures cut times to nanoseconds. */

@@ -53,7 +53,7 @@ struct audit_port {
 	bool captured;
 	bool whole; /* all ports of its device are captured */
 	bool timed;
-	uint64_t ps_per_byte, delay_ps, free_ps;
+	uint64_t byte_time, delay_ps, free_ps;
 	struct audit_list on_link[AUDIT_CLASSES]; /* frames that left and have not arrived */
 	/* Credits by VC; sets of VCs whose values are known. */
 	uint16_t limit_known, granted_known, reported_known;

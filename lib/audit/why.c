@@ -387,11 +387,11 @@ static bool find_slow(struct why *why, bool host)
 		return false;
 	for (uint32_t way = 0; way < why->ways; way += 2)
 		if ((why->port[way].host || why->port[way ^ 1].host) == host)
-			times[count++] = why->port[way].ps_per_byte;
+			times[count++] = why->port[way].byte_time;
 	qsort(times, count, sizeof(*times), compare_rates);
 	for (uint32_t way = 0; way < why->ways; way++)
 		if ((why->port[way].host || why->port[way ^ 1].host) == host)
-			why->port[way].slow = why->port[way].ps_per_byte > times[(count - 1) / 2];
+			why->port[way].slow = why->port[way].byte_time > times[(count - 1) / 2];
 	free(times);
 	return true;
 }
@@ -415,7 +415,7 @@ struct why *why_create(const struct audit_rules *rules, const bool *captured)
 		port->host = at->kind == DEVICE_HOST;
 		port->device = at->device + (port->host ? rules->topology->switches : 0);
 		port->whole = !partial[port->device];
-		port->ps_per_byte = ps_per_byte(link->rate_bps);
+		port->byte_time = byte_time_of(link->rate_bps);
 		port->delay_ns = link->delay_ps / PS_PER_NS;
 	}
 	free(partial);

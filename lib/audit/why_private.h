@@ -34,7 +34,7 @@ struct why_port {
 	bool host;
 	bool slow;  /* its link */
 	bool whole; /* all ports of its device are captured */
-	uint64_t ps_per_byte, delay_ns;
+	uint64_t byte_time, delay_ns;
 	uint32_t in, ins, out, outs; /* in 'by_port' */
 	uint32_t limit, limits;      /* in 'limit' */
 };
@@ -59,5 +59,5 @@ struct why {
 
 static inline uint64_t why_wire_ps(const struct why_port *port, uint32_t bytes)
 {
-	return port->ps_per_byte * (bytes + FRAME_WIRE_OVERHEAD);
+	return bytes_ps(bytes + FRAME_WIRE_OVERHEAD, port->byte_time);
 }

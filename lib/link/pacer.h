@@ -24,7 +24,8 @@
 #include "base/weft_time.h"
 
 struct pacer {
-	uint64_t ps_per_byte; /* 0: unlimited */
+	uint64_t byte_time; /* 0: unlimited */
+	uint16_t rest;      /* wire_takes() */
 	weft_time catch_up_ps;
 	/* End of the last transmission, not counting later frames of the loop itself, which are: */
 	weft_time free_at;
@@ -38,7 +39,8 @@ struct pacer {
 
 static inline void pacer_init(struct pacer *pacer, uint64_t rate_bps, weft_time catch_up_ps)
 {
-	*pacer = (struct pacer){.ps_per_byte = ps_per_byte(rate_bps), .catch_up_ps = catch_up_ps};
+	*pacer = (struct pacer){
+		.byte_time = byte_time_of(rate_bps), .rest = WIRE_REST, .catch_up_ps = catch_up_ps};
 }
 
 /* True if a transmission may start by 'now'. */
@@ -67,7 +69,7 @@ static inline weft_time pacer_begin(struct pacer *pacer, weft_time ready, weft_t
  * pacer_begin(). Returns when the last bit leaves. */
 static inline weft_time pacer_send(struct pacer *pacer, weft_time begin, uint32_t bytes)
 {
-	weft_time end = begin + bytes * pacer->ps_per_byte;
+	weft_time end = begin + wire_takes(bytes, pacer->byte_time, &pacer->rest);
 
 	pacer->free_at = end;
 	if (__builtin_expect(pacer->owed_ps != 0, 0) && end > pacer->own_from) {
@@ -82,7 +84,7 @@ static inline weft_time pacer_send(struct pacer *pacer, weft_time begin, uint32_
 static inline weft_time pacer_send_own(
 	struct pacer *pacer, weft_time ready, weft_time now, uint32_t bytes)
 {
-	weft_time takes = bytes * pacer->ps_per_byte, begin = ready;
+	weft_time takes = wire_takes(bytes, pacer->byte_time, &pacer->rest), begin = ready;
 
 	if (begin + pacer->catch_up_ps < now)
 		begin = now - pacer->catch_up_ps;

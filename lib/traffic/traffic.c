@@ -57,7 +57,7 @@ struct traffic {
 	weft_time other_distance_ps; /* mean distance of messages of the other length */
 	bool pending;                /* 'message' was provided but not accepted yet */
 	struct traffic_config config;
-	uint64_t ps_per_byte; /* at full rate */
+	uint64_t byte_time; /* at full rate */
 	struct arrivals arrivals;
 } __attribute__((aligned(64)));
 
@@ -108,7 +108,8 @@ static int check_distance(const struct traffic_config *config, struct error *err
 	for (unsigned i = 0; i < 4; i++)
 		parts = wire_parts(config, lengths[i]) > parts ? wire_parts(config, lengths[i])
 							       : parts;
-	if (parts * ps_per_byte(config->rate_bps) * PPM / TRAFFIC_ROUTE_BYTE <=
+	if ((parts * byte_time_of(config->rate_bps) * PPM >> BYTE_TIME_SHIFT) /
+			TRAFFIC_ROUTE_BYTE <=
 		(unsigned __int128)config->load_ppm * (WEFT_TIME_NEVER / 64))
 		return 0;
 	return error_set(error, EINVAL,
@@ -147,12 +148,12 @@ static int check(const struct traffic_config *config, struct error *error)
 	return check_bursts(config, error);
 }
 
-/* Time of a message on the wire, at the configured load. Exact to 1 ps per byte. */
+/* Time of a message on the wire, at the configured load, in whole ps. */
 static weft_time mean_distance(const struct traffic *traffic, uint32_t bytes)
 {
 	unsigned __int128 parts = wire_parts(&traffic->config, bytes);
 
-	return (weft_time)(parts * traffic->ps_per_byte * PPM /
+	return (weft_time)((parts * traffic->byte_time * PPM >> BYTE_TIME_SHIFT) /
 			   ((uint64_t)traffic->config.load_ppm * TRAFFIC_ROUTE_BYTE));
 }
 
@@ -374,7 +375,7 @@ struct traffic *traffic_create(const struct traffic_config *config, struct error
 	}
 	/* The memory is the caller's: the pattern has copied what it needs. */
 	traffic->config.targets = traffic->config.near = traffic->config.permutation = NULL;
-	traffic->ps_per_byte = ps_per_byte(config->rate_bps);
+	traffic->byte_time = byte_time_of(config->rate_bps);
 	traffic->message_bytes = config->message_bytes;
 	traffic->other_share_ppm = config->other_share_ppm;
 	traffic->drawn = config->message_max_bytes != 0 || config->packets > 0 ||

@@ -38,7 +38,7 @@ static weft_time turn_ps(const struct topology *topology, const struct run_confi
 
 	for (uint32_t i = 0; i < topology->links; i++) {
 		const struct topology_link *link = &topology->link_at[i];
-		weft_time frame = bytes * ps_per_byte(link->rate_bps);
+		weft_time frame = bytes_ps(bytes, byte_time_of(link->rate_bps));
 		weft_time loop = 2 * (frame + link->delay_ps) / (frames > 0 ? frames : 1);
 
 		frame = loop > frame && run->sw.switching != RUN_SWITCHING_WORMHOLE ? loop : frame;

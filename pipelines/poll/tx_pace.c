@@ -21,7 +21,7 @@ int tx_queue_pace(
 		line->frames = frames;
 		__atomic_store_n(&tx->line, line, __ATOMIC_RELEASE);
 	}
-	__atomic_store_n(&tx->pacer.ps_per_byte, ps_per_byte(rate_bps), __ATOMIC_RELAXED);
+	__atomic_store_n(&tx->pacer.byte_time, byte_time_of(rate_bps), __ATOMIC_RELAXED);
 	__atomic_store_n(&tx->delay_ps, delay_ps, __ATOMIC_RELAXED);
 	__atomic_store_n(&tx->paced, paced, __ATOMIC_RELEASE);
 	return 0;

@@ -55,7 +55,8 @@ struct delay_line {
 /* The minimum number of frames in flight that fills this link with the shortest frames. */
 static inline unsigned delay_line_frames(uint64_t rate_bps, weft_time delay_ps)
 {
-	uint64_t frame_ps = (FRAME_BLOCK_BYTES + FRAME_WIRE_OVERHEAD) * ps_per_byte(rate_bps);
+	uint64_t frame_ps =
+		bytes_ps(FRAME_BLOCK_BYTES + FRAME_WIRE_OVERHEAD, byte_time_of(rate_bps));
 	uint64_t held = DELAY_LINE_FRAMES + (frame_ps > 0 ? delay_ps / frame_ps : 0);
 
 	return held < DELAY_LINE_FRAMES_MAX ? (unsigned)held : DELAY_LINE_FRAMES_MAX;
@@ -148,7 +149,7 @@ static inline void tx_queue_stamp_own(
 		return;
 	begin = pacer_send_own(&tx->pacer, ready, now, bytes);
 	mbuf_packet(mbuf)->arrived_ps =
-		begin + (tx->cut_through ? 0 : bytes * tx->pacer.ps_per_byte) + tx->delay_ps;
+		begin + (tx->cut_through ? 0 : bytes_ps(bytes, tx->pacer.byte_time)) + tx->delay_ps;
 }
 
 /* Start of the transmission of a stamped frame, for captures. */
@@ -160,7 +161,7 @@ static inline weft_time tx_queue_began(
 	if (!tx->timed)
 		return now;
 	return mbuf_packet(mbuf)->arrived_ps - tx->delay_ps -
-	       (tx->cut_through ? 0 : wire * tx->pacer.ps_per_byte);
+	       (tx->cut_through ? 0 : bytes_ps(wire, tx->pacer.byte_time));
 }
 
 /* Sends up to PORT_BURST stamped frames; queues those that the port does not take. */

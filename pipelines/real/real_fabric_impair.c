@@ -58,7 +58,7 @@ uint64_t real_end_knob(
 
 	switch (knob) {
 	case LINK_KNOB_RATE:
-		return paced ? rate_of_time(LOAD(tx->pacer.ps_per_byte)) : 0;
+		return paced ? rate_of_time(LOAD(tx->pacer.byte_time)) : 0;
 	case LINK_KNOB_DELAY:
 		return paced ? LOAD(tx->delay_ps) : 0;
 	case LINK_KNOB_JITTER:
@@ -94,7 +94,7 @@ static void set_end(const struct real_fabric *fabric, struct tx_queue *tx, struc
 	struct impairment *impairment = &end->impairment;
 
 	if (end->timed) {
-		STORE(tx->pacer.ps_per_byte, ps_per_byte(value[LINK_KNOB_RATE]));
+		STORE(tx->pacer.byte_time, byte_time_of(value[LINK_KNOB_RATE]));
 		STORE(tx->delay_ps, value[LINK_KNOB_DELAY]);
 	} else if (pace(tx, &end->wire, value[LINK_KNOB_RATE], value[LINK_KNOB_DELAY],
 			   value[LINK_KNOB_JITTER] != 0) < 0) {
@@ -133,7 +133,7 @@ void real_end_reset(struct real_fabric *fabric, struct real_end *end)
 /* The planned rate of an end, in the units in which it is stored. */
 static uint64_t planned(const struct real_end *end)
 {
-	return ps_per_byte(end->timing.rate_bps);
+	return byte_time_of(end->timing.rate_bps);
 }
 
 /* True if no output of the switch is faster than the rate at which 'input' sends into it; an output
@@ -145,7 +145,7 @@ static bool may_cut_through(
 		const struct real_end *end = &fabric->end[i];
 
 		if (end->open && end->at.kind == DEVICE_SWITCH && end->at.device == device &&
-			LOAD(tx_of(fabric, end)->pacer.ps_per_byte) < planned(input))
+			LOAD(tx_of(fabric, end)->pacer.byte_time) < planned(input))
 			return false;
 	}
 	return true;
@@ -161,7 +161,7 @@ void real_links_cut_through(struct real_fabric *fabric)
 
 		if (tx != NULL && end->timing.cut_through)
 			STORE(tx->cut_through,
-				LOAD(tx->pacer.ps_per_byte) == planned(end) &&
+				LOAD(tx->pacer.byte_time) == planned(end) &&
 					may_cut_through(fabric, end->far.device, end));
 	}
 }
@@ -230,7 +230,7 @@ static void follow_order(struct real_fabric *fabric)
 		if (tx == NULL)
 			continue;
 		rates = rates ||
-			LOAD(tx->pacer.ps_per_byte) != ps_per_byte(end->knob[LINK_KNOB_RATE]);
+			LOAD(tx->pacer.byte_time) != byte_time_of(end->knob[LINK_KNOB_RATE]);
 		set_end(fabric, tx, end, end->knob);
 	}
 	if (rates)

@@ -271,8 +271,8 @@ void real_link_read(const void *ctx, struct topology_port from, struct topology_
 	const struct weft_switch *receiver =
 		to.kind == DEVICE_SWITCH ? fabric->sw[to.device] : NULL;
 
-	use->busy_ps =
-		carried_bytes(sender, from.port, receiver, to.port) * ps_per_byte(wire->rate_bps);
+	use->busy_ps = bytes_ps(
+		carried_bytes(sender, from.port, receiver, to.port), byte_time_of(wire->rate_bps));
 	/* All switches are here, in topology order. */
 	if (sender != NULL)
 		use->blocked_ps = fabric->switches[from.device].poll->port[from.port].blocked_ps;

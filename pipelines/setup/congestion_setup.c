@@ -231,7 +231,7 @@ static void fill_dcqcn(
 {
 	*to = (struct dcqcn_config){.alpha_timer_ns = ns_of(from->alpha_timer_ps),
 		.rate_timer_ns = ns_of(from->rate_timer_ps),
-		.rate_bytes_ns = ns_of(from->rate_bytes * ps_per_byte(link_bps)) + 1,
+		.rate_bytes_ns = ns_of(bytes_ps(from->rate_bytes, byte_time_of(link_bps))) + 1,
 		.gain = from->gain,
 		.fast = from->fast,
 		.additive = share_of(from->additive_bps, link_bps),
@@ -276,7 +276,7 @@ static void fill_times(const struct run_config *run, const struct topology *topo
 	link = &topology->link_at[topology->host_link[host]];
 	if (source_control_measures(config->kind))
 		bytes += FRAME_LATENCY_BYTES;
-	frame_ps = bytes * ps_per_byte(link->rate_bps);
+	frame_ps = bytes_ps(bytes, byte_time_of(link->rate_bps));
 	config->frame_ns = ns_of(frame_ps + link->delay_ps);
 	config->hop_ns = ns_of(link->delay_ps + run->sw.routing_delay_ps);
 	if (run->sw.switching == RUN_SWITCHING_STORE_AND_FORWARD)

@@ -48,16 +48,16 @@ static uint32_t frame_bytes(const struct run_config *run)
 
 /* Time of a frame on a switch's fastest output: frames cannot leave the buffer faster. */
 static weft_time output_ps(const struct topology *topology, struct topology_port input,
-	uint64_t ps_a_byte, uint32_t wire)
+	uint64_t byte_time, uint32_t wire)
 {
 	for (unsigned port = 0; port < topology->switch_at[input.device].ports; port++) {
 		const struct topology_port at = {DEVICE_SWITCH, input.device, (uint8_t)port};
 		const struct topology_link *link = topology_link_at(topology, at);
 
-		if (link != NULL && ps_per_byte(link->rate_bps) < ps_a_byte)
-			ps_a_byte = ps_per_byte(link->rate_bps);
+		if (link != NULL && byte_time_of(link->rate_bps) < byte_time)
+			byte_time = byte_time_of(link->rate_bps);
 	}
-	return wire * ps_a_byte;
+	return bytes_ps(wire, byte_time);
 }
 
 static struct credit_loop loop_of(const struct run_config *run, const struct topology *topology,
@@ -65,12 +65,12 @@ static struct credit_loop loop_of(const struct run_config *run, const struct top
 {
 	bool virtual_clock = run->clock == RUN_CLOCK_VIRTUAL;
 	uint32_t wire = frame_bytes(run) + FRAME_WIRE_OVERHEAD;
-	uint64_t ps_a_byte = ps_per_byte(rate_bps);
+	uint64_t byte_time = byte_time_of(rate_bps);
 	uint32_t credit = FRAME_HEADER_BYTES + CONTROL_CREDIT_BYTES(run_config_vcs(run)) +
 			  FRAME_WIRE_OVERHEAD;
 	struct credit_loop loop = {.vc_blocks = run_config_vc_blocks(run),
 		.frame_blocks = frame_blocks(wire - FRAME_WIRE_OVERHEAD),
-		.frame_ps = wire * ps_a_byte,
+		.frame_ps = bytes_ps(wire, byte_time),
 		.arrive_ps = delay_ps,
 		.return_ps = delay_ps,
 		.refresh_ps =
@@ -83,10 +83,10 @@ static struct credit_loop loop_of(const struct run_config *run, const struct top
 		loop.arrive_ps += run->sw.routing_delay_ps;
 	loop.free_ps = loop.arrive_ps;
 	if (to.kind == DEVICE_SWITCH)
-		loop.free_ps += output_ps(topology, to, ps_a_byte, wire);
+		loop.free_ps += output_ps(topology, to, byte_time, wire);
 	/* On the virtual clock credit frames take no time on the link. */
 	if (!virtual_clock && !link_cuts_through(topology, run->sw.switching, rate_bps, from))
-		loop.return_ps += credit * ps_a_byte;
+		loop.return_ps += bytes_ps(credit, byte_time);
 	return loop;
 }
 
@@ -259,7 +259,7 @@ static void tell_window(const struct run_config *run, const struct topology *top
 	struct pair pair = farthest(topology);
 	int32_t link = topology->hosts > 0 ? topology->host_link[pair.from] : -1;
 	uint64_t rate = link >= 0 ? topology->link_at[link].rate_bps : 0;
-	weft_time frame_ps = (frame_bytes(run) + FRAME_WIRE_OVERHEAD) * ps_per_byte(rate);
+	weft_time frame_ps = bytes_ps(frame_bytes(run) + FRAME_WIRE_OVERHEAD, byte_time_of(rate));
 	weft_time trip = 2 * pair.delay_ps + frame_ps, cover = run->nic.window_frames * frame_ps;
 	char text[CREDIT_COVER_TEXT], bound[CREDIT_COVER_TEXT / 2], path[96];
 

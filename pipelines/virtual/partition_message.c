@@ -145,9 +145,14 @@ static weft_time hold_back(
 void virtual_start_special(struct virtual_fabric *fabric, struct virtual_tx *channel,
 	struct weft_packet *packet, weft_time at, weft_time now)
 {
+	weft_time more = wire_takes(packet->bytes + FRAME_WIRE_OVERHEAD,
+		byte_time_part(channel->byte_time), &channel->rest);
 	uint32_t item = virtual_item_of(fabric, packet);
 	bool lost;
 
+	channel->free_at += more;
+	channel->busy_ps += more;
+	at += channel->waits ? more : 0;
 	if (fabric->pauses != NULL || fabric->mapper != NULL)
 		at += hold_back(fabric, channel, now);
 	lost = fabric->faults != NULL && virtual_fault_hits(fabric, channel, packet, &at);

@@ -90,9 +90,9 @@ static inline struct partition_mailbox_contents partition_mailbox_look(
 
 void partition_mailbox_free(struct partition_mailbox *box);
 
-/* The rest of virtual_start() for a special channel: the packet reaches the far end at 'at', or is
- * traced. A packet that crosses belongs to this partition until the end of the round, and to no
- * event. */
+/* The rest of virtual_start() for a special channel, which counted whole picoseconds: the packet
+ * reaches the far end at 'at', or is traced. A packet that crosses belongs to this partition until
+ * the end of the round, and to no event. */
 void virtual_start_special(struct virtual_fabric *fabric, struct virtual_tx *channel,
 	struct weft_packet *packet, weft_time at, weft_time now);
 

@@ -347,12 +347,12 @@ static void notice_all(struct virtual_events *events, weft_time now)
 
 /* --- other changes --- */
 
-static bool has_faster(const struct virtual_fabric *fabric, uint32_t at, uint64_t ps_per_byte)
+static bool has_faster(const struct virtual_fabric *fabric, uint32_t at, uint64_t byte_time)
 {
 	for (unsigned port = 0; port < fabric->topology->switch_at[at].ports; port++) {
 		const struct virtual_tx *out = virtual_switch_channel(fabric, at, port);
 
-		if (out->ps_per_byte != 0 && out->ps_per_byte < ps_per_byte)
+		if (out->byte_time != 0 && out->byte_time < byte_time)
 			return true;
 	}
 	return false;
@@ -374,8 +374,8 @@ static void choose_cut_through(struct virtual_fabric *fabric, struct topology_po
 			continue;
 		channel = virtual_channel_at(fabric, from);
 		fault = virtual_fault_of(fabric, channel);
-		channel->waits = fault->waits || channel->ps_per_byte != fault->ps_per_byte ||
-				 has_faster(fabric, at.device, fault->ps_per_byte);
+		channel->waits = fault->waits || channel->byte_time != fault->byte_time ||
+				 has_faster(fabric, at.device, fault->byte_time);
 	}
 }
 
@@ -397,7 +397,7 @@ static void change_channel(struct virtual_fabric *fabric, struct topology_port f
 	fault->touched = fault->touched || fault->corrupt_ppm != 0 || fault->credit_loss_ppm != 0;
 	if (rate_bps == 0)
 		return;
-	channel->ps_per_byte = ps_per_byte(rate_bps);
+	channel->byte_time = byte_time_of(rate_bps);
 	choose_cut_through(fabric, from);
 	choose_cut_through(fabric, to);
 }

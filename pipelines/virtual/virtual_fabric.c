@@ -246,7 +246,7 @@ static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 	uint64_t frame = fabric->run->nic.mtu_bytes + FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD;
 	uint64_t rate = topology->links > 0 ? topology->link_at[0].rate_bps : TOPOLOGY_RATE_BPS;
 	weft_time delay = topology->links > 0 ? topology->link_at[0].delay_ps : 0;
-	weft_time packet = frame * ps_per_byte(rate);
+	weft_time packet = bytes_ps(frame, byte_time_of(rate));
 	weft_time width = 16 * packet * virtual_partitions_in_all(fabric) /
 			  (2 * (uint64_t)topology->links + 1) / (fabric->credit_each ? 2 : 1);
 
@@ -268,7 +268,7 @@ static uint64_t packets_max(const struct virtual_fabric *fabric)
 	for (uint32_t i = 0; run_config_is_ethernet(fabric->run) && i < ends / 2; i++) {
 		const struct topology_link *link = &fabric->topology->link_at[i];
 
-		flying += 2 * (link->delay_ps / ps_per_byte(link->rate_bps) /
+		flying += 2 * (bytes_within(link->delay_ps, byte_time_of(link->rate_bps)) /
 					      (min + FRAME_HEADER_BYTES) +
 				      1);
 	}

@@ -32,7 +32,7 @@ int virtual_faults_open(struct virtual_fabric *fabric)
 			.credit_loss_ppm = faults->credit_loss_ppm,
 			.touched = faults->corrupt_ppm != 0 || faults->credit_loss_ppm != 0,
 			.waits = channel->waits,
-			.ps_per_byte = channel->ps_per_byte,
+			.byte_time = channel->byte_time,
 		};
 		rng_init(&fabric->faults[i].rng, fabric->run->seed, i, RNG_FAULTS);
 		channel->special = true;
@@ -47,7 +47,7 @@ bool virtual_fault_hits(struct virtual_fabric *fabric, const struct virtual_tx *
 
 	if (*at <= fault->arrives)
 		*at = fault->arrives +
-		      (packet->bytes + FRAME_WIRE_OVERHEAD) * channel->ps_per_byte + 1;
+		      bytes_ps(packet->bytes + FRAME_WIRE_OVERHEAD, channel->byte_time) + 1;
 	fault->arrives = *at;
 	if (fault->cuts > 0)
 		return true;

@@ -25,7 +25,7 @@ struct virtual_fault {
 	uint32_t cuts; /* events that currently cut the cable */
 	bool touched;  /* the channel has lost frames, or may lose some */
 	bool waits;    /* as planned, of the channel, as its rate: */
-	uint64_t ps_per_byte;
+	uint64_t byte_time;
 	weft_time arrives; /* when the last frame is at the far end */
 	weft_time until;   /* frames of mappers and agents leave up to then */
 	/* Frames that the receiver lost. */

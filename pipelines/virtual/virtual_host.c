@@ -297,8 +297,8 @@ static void discard(
 static void host_absorb(
 	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
 {
-	weft_time took = (packet->bytes + FRAME_WIRE_OVERHEAD) *
-			 virtual_host_channel(fabric, number)->ps_per_byte;
+	weft_time took = bytes_ps(packet->bytes + FRAME_WIRE_OVERHEAD,
+		virtual_host_channel(fabric, number)->byte_time);
 	unsigned vc = packet->vc;
 	bool kept = datagram_absorb(&fabric->host[number].nic, packet, now - took, now);
 

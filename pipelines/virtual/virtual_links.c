@@ -128,7 +128,8 @@ static void open_channel(struct virtual_fabric *fabric, const struct topology_li
 
 	*virtual_tx_cold(fabric, channel) = (struct virtual_tx_cold){.delay_ps = link->delay_ps};
 	*channel = (struct virtual_tx){
-		.ps_per_byte = ps_per_byte(link->rate_bps),
+		.byte_time = byte_time_of(link->rate_bps),
+		.rest = WIRE_REST,
 		.done = order_of(fabric, from, VIRTUAL_DONE),
 		.arrive_ps =
 			link->delay_ps + (to.kind == DEVICE_SWITCH ? fabric->routing_delay_ps : 0),
@@ -138,6 +139,7 @@ static void open_channel(struct virtual_fabric *fabric, const struct topology_li
 		.waits = !link_cuts_through(
 			fabric->topology, fabric->run->sw.switching, link->rate_bps, to),
 		.lane = to.kind == DEVICE_HOST ? VIRTUAL_LANE_HOST : VIRTUAL_LANE_SWITCH,
+		.special = byte_time_part(byte_time_of(link->rate_bps)) != 0,
 	};
 }
 
@@ -231,7 +233,7 @@ static uint32_t margin_blocks(const struct virtual_fabric *fabric)
 	uint64_t slowest = 0, fastest = UINT64_MAX, blocks;
 
 	for (uint32_t i = 0; i < topology->links; i++) {
-		uint64_t each = ps_per_byte(topology->link_at[i].rate_bps);
+		uint64_t each = byte_time_of(topology->link_at[i].rate_bps);
 
 		slowest = each > slowest ? each : slowest;
 		fastest = each < fastest ? each : fastest;
@@ -239,7 +241,7 @@ static uint32_t margin_blocks(const struct virtual_fabric *fabric)
 	for (uint32_t i = 0; i < fabric->run->events.count; i++) {
 		const struct run_event *event = &fabric->run->events.at[i];
 		uint64_t rate = event->rate_bps != 0 ? event->rate_bps : event->drain_bps;
-		uint64_t each = ps_per_byte(rate);
+		uint64_t each = byte_time_of(rate);
 
 		slowest = each > slowest ? each : slowest;
 		fastest = rate != 0 && each < fastest ? each : fastest;

@@ -68,7 +68,7 @@ static weft_time shortest_transmission(const struct virtual_fabric *fabric)
 	weft_time min = WEFT_TIME_NEVER;
 
 	for (uint32_t i = 0; i < topology->links; i++)
-		min = sooner(min, bytes * ps_per_byte(topology->link_at[i].rate_bps));
+		min = sooner(min, bytes_ps(bytes, byte_time_of(topology->link_at[i].rate_bps)));
 	return min;
 }
 

@@ -52,7 +52,7 @@ static weft_time send_frame(void *ctx, struct topology_port from, unsigned bytes
 	struct virtual_fault *fault = virtual_fault_of(fabric, channel);
 	weft_time now = at - fabric->mapper->from, takes;
 
-	takes = (bytes + FRAME_WIRE_OVERHEAD) * channel->ps_per_byte;
+	takes = wire_takes(bytes + FRAME_WIRE_OVERHEAD, channel->byte_time, &channel->rest);
 	if (fault->until < now)
 		fault->until = now;
 	if (virtual_is_sending(fabric, channel, now) && fault->until < channel->free_at)

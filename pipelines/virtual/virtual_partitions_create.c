@@ -69,10 +69,9 @@ static void mark_links(struct virtual_fabric *fabric, const struct virtual_parti
 		uint32_t from = virtual_device_of(fabric, channel->done);
 		uint32_t to = virtual_device_of(fabric, channel->arrive);
 
-		channel->crosses = channel->ps_per_byte != 0 &&
+		channel->crosses = channel->byte_time != 0 &&
 				   partitions->of_device[from] != partitions->of_device[to];
-		channel->special =
-			channel->crosses || fabric->faults != NULL || fabric->pauses != NULL;
+		channel->special = virtual_is_special(fabric, channel);
 	}
 }
 
@@ -122,12 +121,12 @@ static int limit_out(
 	if (virtual_order_reserve(fabric) == 0)
 		return 0;
 	for (uint32_t i = 0; i < fabric->topology->links; i++) {
-		uint64_t each = ps_per_byte(fabric->topology->link_at[i].rate_bps);
+		uint64_t each = byte_time_of(fabric->topology->link_at[i].rate_bps);
 
 		min = each < min ? each : min;
 	}
 	/* Packets that a host can start to send in a round. */
-	round = partitions->lookahead.packet_ps / (frame * (min > 0 ? min : 1)) + 2;
+	round = bytes_within(partitions->lookahead.packet_ps, frame * (min > 0 ? min : 1)) + 2;
 	partitions->out_max = run_result_minus(fabric->pool.size, hosts * (round + 1));
 	if (partitions->out_max >= hosts)
 		return 0;

@@ -25,11 +25,13 @@ static bool sends_pauses(const struct virtual_fabric *fabric)
 static uint64_t headroom_bytes(
 	const struct virtual_fabric *fabric, const struct topology_link *link)
 {
-	uint64_t each = ps_per_byte(link->rate_bps);
+	uint64_t each = byte_time_of(link->rate_bps);
+	uint64_t flying = bytes_within(2 * link->delay_ps, each);
 	uint64_t frame =
 		run_config_frame_blocks(fabric->run) * FRAME_BLOCK_BYTES + FRAME_WIRE_OVERHEAD;
 
-	return 2 * frame + VIRTUAL_PAUSE_BYTES + (2 * link->delay_ps + each - 1) / each;
+	return 2 * frame + VIRTUAL_PAUSE_BYTES + flying +
+	       (bytes_ps(flying, each) < 2 * link->delay_ps);
 }
 
 static uint32_t blocks_of(uint64_t bytes)
@@ -121,7 +123,7 @@ int virtual_pause_open(struct virtual_fabric *fabric, struct error *error)
 static weft_time occupy(struct virtual_fabric *fabric, struct virtual_tx *channel, weft_time now)
 {
 	struct virtual_pause *pause = virtual_pause_of(fabric, channel);
-	weft_time takes = VIRTUAL_PAUSE_BYTES * channel->ps_per_byte;
+	weft_time takes = wire_takes(VIRTUAL_PAUSE_BYTES, channel->byte_time, &channel->rest);
 
 	if (pause->until < now)
 		pause->until = now;

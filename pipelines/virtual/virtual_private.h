@@ -66,9 +66,9 @@ struct virtual_pool {
  * transmissions end without an event: one is armed (virtual_arm()) only if something waits for the
  * end, or if a credit frame may be due to the neighbour then. */
 struct virtual_tx {
-	weft_time free_at;    /* when the tail of its last packet left or will leave */
-	uint64_t ps_per_byte; /* transmission time per byte */
-	weft_time arrive_ps;  /* its delay, and the receiver's routing delay */
+	weft_time free_at;   /* when the tail of its last packet left or will leave */
+	uint64_t byte_time;  /* weft_time.h */
+	weft_time arrive_ps; /* its delay, and the receiver's routing delay */
 	/* Waiting to send without credits since then; WEFT_TIME_NEVER: not waiting. */
 	weft_time blocked_since;
 	uint64_t busy_ps;
@@ -79,12 +79,13 @@ struct virtual_tx {
 	bool armed;              /* there is a DONE for free_at */
 	bool waits;              /* the receiver needs the tail before it does anything */
 	uint8_t lane;            /* VIRTUAL_LANE_*, of arrivals at the far end */
-	bool special;            /* it crosses partitions, or is traced (virtual_trace.h) */
+	bool special;            /* virtual_is_special(), or traced (virtual_trace.h) */
 	bool crosses;            /* the far end is in another partition (virtual_partitions.h) */
 	/* The credit frame for one packet is scheduled as an event when the packet's transmission
 	 * starts (virtual_send_freed()). */
 	bool foretells;
-	uint8_t reserved[3];
+	uint8_t reserved;
+	uint16_t rest; /* wire_takes() */
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct virtual_tx) == 64, "one cache line");
@@ -364,6 +365,14 @@ static inline struct virtual_tx_cold *virtual_tx_cold(
 	const struct virtual_fabric *fabric, const struct virtual_tx *channel)
 {
 	return &fabric->tx_cold[channel - fabric->channel];
+}
+
+/* Sending takes more than virtual_start() does. */
+static inline bool virtual_is_special(
+	const struct virtual_fabric *fabric, const struct virtual_tx *channel)
+{
+	return channel->crosses || fabric->faults != NULL || fabric->pauses != NULL ||
+	       byte_time_part(channel->byte_time) != 0;
 }
 
 /* The link's delay, without the cold state, which another partition may be writing. */

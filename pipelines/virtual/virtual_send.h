@@ -127,7 +127,8 @@ static inline void virtual_send_freed(struct virtual_fabric *fabric, struct cred
 static inline void virtual_start(struct virtual_fabric *fabric, struct virtual_tx *channel,
 	struct weft_packet *packet, weft_time now)
 {
-	uint64_t takes = (packet->bytes + FRAME_WIRE_OVERHEAD) * channel->ps_per_byte;
+	weft_time takes =
+		(packet->bytes + FRAME_WIRE_OVERHEAD) * (channel->byte_time >> BYTE_TIME_SHIFT);
 	weft_time at = now + (channel->waits ? takes : 0) + channel->arrive_ps;
 
 	channel->free_at = now + takes;

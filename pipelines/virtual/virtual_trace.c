@@ -18,8 +18,7 @@ void virtual_fabric_trace(struct virtual_fabric *fabric, virtual_trace_fn *watch
 		virtual_partition_at(fabric, i)->watch_ctx = ctx;
 	}
 	for (struct virtual_tx *channel = fabric->channel; channel < end; channel++)
-		channel->special = watch != NULL || channel->crosses || fabric->faults != NULL ||
-				   fabric->pauses != NULL;
+		channel->special = watch != NULL || virtual_is_special(fabric, channel);
 }
 
 static struct topology_port port_of(const struct virtual_fabric *fabric, uint32_t order)

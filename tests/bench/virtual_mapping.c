@@ -36,7 +36,7 @@ static weft_time send_frame(void *ctx, struct topology_port from, unsigned bytes
 		return WEFT_TIME_NEVER;
 	if (*free_at < now)
 		*free_at = now;
-	*free_at += (bytes + FRAME_WIRE_OVERHEAD) * ps_per_byte(link->rate_bps);
+	*free_at += bytes_ps(bytes + FRAME_WIRE_OVERHEAD, byte_time_of(link->rate_bps));
 	return *free_at + link->delay_ps;
 }
 

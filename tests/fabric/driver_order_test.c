@@ -57,8 +57,8 @@ static void record_sent(struct recording *recording, const struct virtual_trace_
 	struct replay_event free_again = {.port = record->at.port, .kind = REPLAY_WIRE_FREE};
 
 	replay_add_sent(list, record->now, record->at.port, record->packet, record->extension);
-	free_again.at = record->now +
-			(record->packet->bytes + FRAME_WIRE_OVERHEAD) * ps_per_byte(link->rate_bps);
+	free_again.at = record->now + bytes_ps(record->packet->bytes + FRAME_WIRE_OVERHEAD,
+					      byte_time_of(link->rate_bps));
 	replay_add_event(list, &free_again);
 }
 

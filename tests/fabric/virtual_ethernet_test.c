@@ -110,9 +110,9 @@ UNIT_TEST(a_pause_frame_takes_its_time_on_the_link)
 	lab.fabric->sw[0]->port[0].link.rx[0].received += 4000;
 	assert_int_equal(virtual_pause_due(lab.fabric, &lab.fabric->sw[0]->port[0].link, channel,
 				 total, 1000),
-		1000 + VIRTUAL_PAUSE_BYTES * channel->ps_per_byte);
+		1000 + bytes_ps(VIRTUAL_PAUSE_BYTES, channel->byte_time));
 	assert_int_equal(virtual_pause_wait(lab.fabric, channel, 1000),
-		VIRTUAL_PAUSE_BYTES * channel->ps_per_byte);
+		bytes_ps(VIRTUAL_PAUSE_BYTES, channel->byte_time));
 	lab.fabric->sw[0]->port[0].link.rx[0].received -= 4000;
 }
 

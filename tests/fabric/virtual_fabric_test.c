@@ -113,6 +113,25 @@ UNIT_TEST(voqs_carry_nearly_everything)
 	assert_true(result.accepted > 0.96);
 }
 
+/* One of four hosts sends, in frames of whole picoseconds and in others. */
+UNIT_TEST(a_flow_has_the_rate_of_its_link)
+{
+	static const unsigned gbps[] = {100, 2880, 99999, 100000};
+
+	for (unsigned i = 0; i < sizeof(gbps) / sizeof(gbps[0]); i++) {
+		OWNED(run_result) result;
+		char net[96], until[64];
+
+		snprintf(net, sizeof(net),
+			"topology=full:switches=1,hosts=4,rate=%uGbps,delay=100ps", gbps[i]);
+		snprintf(until, sizeof(until), "measure.duration=%uns", 40000000 / gbps[i] + 12000);
+		result = RUN(star, net, until, "measure.sample=1us", "measure.warmup=10us",
+			"traffic[0].from=[h0]", "traffic[0].to=[h1]",
+			"switch.switching=cut-through");
+		assert_float_equal(result.accepted, 0.25, 0.00025);
+	}
+}
+
 UNIT_TEST(what_is_offered_is_accepted_at_low_load)
 {
 	OWNED(run_result) result = RUN(star, "traffic[0].load=30%");

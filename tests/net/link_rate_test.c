@@ -50,7 +50,7 @@ static struct drawn draw(struct rng *rng)
 		.bytes = 64 + (uint32_t)rng_below(rng, LONGEST - 64),
 		.step_ps = 4 * PS_PER_US << rng_below(rng, 8),
 		.stall_ps = rng_below(rng, 19 * PS_PER_MS)};
-	weft_time max = IN_FLIGHT * 64 * ps_per_byte(drawn.rate_bps);
+	weft_time max = bytes_ps(IN_FLIGHT * 64, byte_time_of(drawn.rate_bps));
 
 	drawn.delay_ps = rng_below(rng, RTE_MIN(max, 100 * PS_PER_MS));
 	return drawn;
@@ -66,6 +66,7 @@ struct flow {
 	bool stepped_back;        /* the last frame was one of them */
 	weft_time added;          /* to the due arrival of a frame, at most */
 	weft_time now;
+	uint16_t rest;  /* as wire_takes() has it */
 	weft_time *end; /* when each frame's transmission ends if the wire had never been idle */
 	uint64_t sent, received, wire_bytes;
 };
@@ -81,7 +82,8 @@ static struct rte_mbuf *make_frame(struct flow *flow)
 		.destination = 2,
 		.sequence = (uint32_t)flow->sent,
 		.payload_bytes = (uint16_t)(bytes - FRAME_HEADER_BYTES)};
-	weft_time takes = (bytes + FRAME_WIRE_OVERHEAD) * ps_per_byte(flow->drawn.rate_bps);
+	weft_time takes = wire_takes(
+		bytes + FRAME_WIRE_OVERHEAD, byte_time_of(flow->drawn.rate_bps), &flow->rest);
 
 	assert_non_null(mbuf);
 	frame_build((uint8_t *)rte_pktmbuf_append(mbuf, (uint16_t)bytes), &fields);
@@ -224,15 +226,15 @@ static void check_impairment(const struct flow *flow)
 			    (drawn->reorder_ppm != 0) == (flow->overtaken != 0));
 	if (flow->sent > 10000 && flow->way.timed && drawn->loss_ppm == 0)
 		assert_in_range(flow->added, drawn->jitter_ps / 2,
-			drawn->jitter_ps + (drawn->reorder_ppm != 0) *
-						   (LONGEST + FRAME_WIRE_OVERHEAD) *
-						   ps_per_byte(drawn->rate_bps));
+			drawn->jitter_ps +
+				(drawn->reorder_ppm != 0) * bytes_ps(LONGEST + FRAME_WIRE_OVERHEAD,
+								    byte_time_of(drawn->rate_bps)));
 }
 
 /* A second of the link's time. */
 static void send_for_a_second(struct way way, struct rng *rng, bool impaired)
 {
-	struct flow flow = {.way = way, .drawn = draw(rng), .rng = rng};
+	struct flow flow = {.way = way, .drawn = draw(rng), .rng = rng, .rest = WIRE_REST};
 	const weft_time from = 0, until = flow.drawn.delay_ps + PS_PER_S;
 	double share;
 

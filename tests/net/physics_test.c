@@ -264,8 +264,8 @@ static void set_end(unsigned i, uint64_t rate_bps, weft_time delay_ps)
 		text);
 	if (delay_ps < watch.delay_ps)
 		watch.delay_ps = delay_ps;
-	if (ps_per_byte(rate_bps) < watch.ps_per_byte)
-		watch.ps_per_byte = ps_per_byte(rate_bps);
+	if (byte_time_of(rate_bps) < watch.byte_time)
+		watch.byte_time = byte_time_of(rate_bps);
 }
 
 static void change_an_end(void)
@@ -409,7 +409,7 @@ static void open_world(const struct drawn *drawn, unsigned seed)
 	world.now = BEGIN_PS;
 	watch.window = world.config->nic.window_frames;
 	watch.delay_ps = drawn->delay_ps;
-	watch.ps_per_byte = ps_per_byte(drawn->rate_mbps * 1000000);
+	watch.byte_time = byte_time_of(drawn->rate_mbps * 1000000);
 	watch.store_and_forward =
 		world.config->sw.switching == RUN_SWITCHING_STORE_AND_FORWARD && !drawn->changes;
 	for (uint32_t i = 0; i < world.topology->hosts; i++)
@@ -568,7 +568,8 @@ static void draw(struct drawn *drawn, unsigned seed)
 	drawn->paced = rng_below(&rng, 2);
 	drawn->changes = rng_below(&rng, 3) == 0;
 	/* Between a tenth of a frame's time and ten of them. */
-	drawn->turn_ps = (1 + rng_below(&rng, 100)) * 420 * ps_per_byte(drawn->rate_mbps * 1000000);
+	drawn->turn_ps = bytes_ps(
+		(1 + rng_below(&rng, 100)) * 420, byte_time_of(drawn->rate_mbps * 1000000));
 	if (drawn->turn_ps < drawn->delay_ps / 50)
 		drawn->turn_ps = drawn->delay_ps / 50;
 	if (seed % 5 == 0)
@@ -634,7 +635,7 @@ UNIT_TEST(no_frame_is_early_and_no_wire_faster_than_its_rate)
 /* A load at which at most two frames are on a link at a time, in ppm. */
 static uint64_t idle_load(const struct drawn *drawn, unsigned bytes)
 {
-	weft_time takes = bytes * ps_per_byte(drawn->rate_mbps * 1000000);
+	weft_time takes = bytes_ps(bytes, byte_time_of(drawn->rate_mbps * 1000000));
 	uint64_t load = drawn->delay_ps > 0 ? 2 * takes * 1000000 / drawn->delay_ps : 10000;
 
 	return load < 10000 ? load : 10000;
@@ -665,7 +666,7 @@ static void draw_idle(struct drawn *drawn, unsigned seed)
 	add_set(drawn, "traffic.0.to=[h%u]", to);
 	add_set(drawn, "traffic.0.load=%.4f%%", (double)idle_load(drawn, bytes) / 1e4);
 	add_set(drawn, "traffic.0.message=%uB", bytes);
-	drawn->turn_ps = 25 * bytes * ps_per_byte(drawn->rate_mbps * 1000000);
+	drawn->turn_ps = bytes_ps(25 * bytes, byte_time_of(drawn->rate_mbps * 1000000));
 	if (drawn->turn_ps < drawn->delay_ps / 50)
 		drawn->turn_ps = drawn->delay_ps / 50;
 	/* No loop is away for longer than it catches up. */

@@ -104,7 +104,7 @@ struct watch {
 	unsigned ends;
 	uint32_t window;
 	uint32_t distance[WATCH_HOSTS][WATCH_HOSTS]; /* timed links */
-	weft_time delay_ps, ps_per_byte;             /* shortest so far over all links */
+	weft_time delay_ps, byte_time;               /* shortest so far over all links */
 	bool store_and_forward;
 	weft_time now; /* time of the device that runs */
 	uint64_t frames, bound_by_window, bound_by_notification, of_programs, jittered, swapped;
@@ -314,7 +314,8 @@ static void watch_sent(struct watch_wire *wire, struct rte_mbuf *mbuf)
 	watch.frames++;
 	wire->unsure -= wire->unsure > 0;
 	if (tx->timed) {
-		takes = (rte_pktmbuf_data_len(mbuf) + FRAME_WIRE_OVERHEAD) * tx->pacer.ps_per_byte;
+		takes = bytes_ps(
+			rte_pktmbuf_data_len(mbuf) + FRAME_WIRE_OVERHEAD, tx->pacer.byte_time);
 		begin = known ? due - tx->delay_ps - (tx->cut_through ? 0 : takes) : wire->free_at;
 	}
 	if (tx->timed && known) {
@@ -463,7 +464,7 @@ static void watch_delivered(
 	struct watch_wire *wire, const struct frame_header *header, unsigned bytes, weft_time due)
 {
 	uint32_t links = watch.distance[ntohs(header->source_be)][wire->end->at.device];
-	weft_time takes = (bytes + FRAME_WIRE_OVERHEAD) * watch.ps_per_byte;
+	weft_time takes = bytes_ps(bytes + FRAME_WIRE_OVERHEAD, watch.byte_time);
 	weft_time injected = watch_injected(header, due);
 
 	watch_left(wire, header->vc, frame_blocks(bytes), due);

@@ -143,8 +143,8 @@ UNIT_TEST(a_frame_of_the_agent_waits_for_the_wire)
 	assert_true(device_control_send(mapped.control[0], 0, frame, bytes));
 	step(&mapped.bench);
 	/* Data that is still on the wire left before it. */
-	assert_true(pn->tx.pacer.free_at >
-		    mapped.bench.now + (bytes + FRAME_WIRE_OVERHEAD) * ps_per_byte(RATE_BPS));
+	assert_true(pn->tx.pacer.free_at > mapped.bench.now + bytes_ps(bytes + FRAME_WIRE_OVERHEAD,
+								      byte_time_of(RATE_BPS)));
 	settle(&mapped.bench);
 }
 

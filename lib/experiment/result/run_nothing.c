@@ -158,7 +158,7 @@ static weft_time min_time(const struct entry_case *of, uint64_t *rate_bps, weft_
 	}
 	if (*rate_bps == 0)
 		return 0;
-	return 2 * *delay_ps + of->config->message_bytes * ps_per_byte(*rate_bps);
+	return 2 * *delay_ps + bytes_ps(of->config->message_bytes, byte_time_of(*rate_bps));
 }
 
 static void explain_late(const struct entry_case *of)

@@ -1214,20 +1214,19 @@ UNIT_TEST(unreachable_hosts_are_refused_with_their_line)
 		"switch b to switch a");
 }
 
-UNIT_TEST(rates_that_a_run_would_change_are_refused)
+UNIT_TEST(wormhole_switching_refuses_rates_that_it_would_change)
 {
 	static const struct {
-		const char *rate, *message;
+		const char *rate, *switching, *message;
 	} cases[] = {
-		{"900Gbps", NULL},
-		{"1600Gbps", NULL},
-		{"8000Gbps", NULL},
-		{"2880Gbps",
-			"ring:switches=3,rate=2880Gbps: the link from h0 to s0 has 2880Gbps; runs "
-			"count whole picoseconds per byte, the next rate is 2666666666667bps"},
-		{"100000Gbps",
-			"ring:switches=3,rate=100000Gbps: the link from h0 to s0 has 100000Gbps; "
-			"runs count whole picoseconds per byte, the next rate is 8000Gbps"},
+		{"900Gbps", "wormhole", NULL},
+		{"1600Gbps", "wormhole", NULL},
+		{"8000Gbps", "wormhole", NULL},
+		{"2880Gbps", "wormhole",
+			"ring:switches=3,rate=2880Gbps: the link from h0 to s0 has 2880Gbps; wormhole "
+			"switching counts whole picoseconds per byte, the next rate is "
+			"2666666666667bps"},
+		{"100000Gbps", "cut-through", NULL},
 	};
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -1238,8 +1237,8 @@ UNIT_TEST(rates_that_a_run_would_change_are_refused)
 
 		snprintf(text, sizeof(text),
 			"weft: run/1\nclock: virtual\ntopology: \"ring:switches=3,rate=%s\"\n"
-			"traffic: [{pattern: uniform, load: 10%%}]\n",
-			cases[i].rate);
+			"switch: {switching: %s}\ntraffic: [{pattern: uniform, load: 10%%}]\n",
+			cases[i].rate, cases[i].switching);
 		config = parse(text);
 		topology = run_config_open_topology(config, &error);
 		assert_string_equal(error.text, cases[i].message != NULL ? cases[i].message : "");

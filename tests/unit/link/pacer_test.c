@@ -9,16 +9,37 @@
 
 UNIT_TEST(the_usual_rates_are_exact)
 {
-	assert_int_equal(ps_per_byte(100 * GBPS), 80);
-	assert_int_equal(ps_per_byte(40 * GBPS), 200);
-	assert_int_equal(ps_per_byte(25 * GBPS), 320);
-	assert_int_equal(ps_per_byte(10 * GBPS), 800);
-	assert_int_equal(ps_per_byte(1 * GBPS), 8000);
+	static const struct {
+		uint64_t gbps, ps;
+	} rates[] = {{8000, 1}, {100, 80}, {40, 200}, {25, 320}, {10, 800}, {1, 8000}};
+
+	for (unsigned i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
+		assert_int_equal(
+			bytes_ps(1000, byte_time_of(rates[i].gbps * GBPS)), 1000 * rates[i].ps);
 }
 
-UNIT_TEST(a_rate_that_is_not_exact_is_never_exceeded)
+/* From 1 kbps to 100 Tbps, after each frame. */
+UNIT_TEST(frames_take_their_exact_time_rounded_up)
 {
-	assert_int_equal(ps_per_byte(3 * GBPS), 2667);
+	static const uint64_t rates[] = {1000, 56 * GBPS, 2880 * GBPS, 99999 * GBPS, 100000 * GBPS};
+	struct rng rng;
+
+	rng_init(&rng, 1, 0, 0);
+	for (unsigned i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		uint64_t bytes = 0, ps = 0, exact;
+		uint16_t rest = WIRE_REST;
+
+		for (unsigned frame = 0; frame < 10000; frame++) {
+			uint32_t next = 40 + (uint32_t)rng_below(&rng, 9000);
+
+			bytes += next;
+			ps += wire_takes(next, byte_time_of(rates[i]), &rest);
+			exact = (uint64_t)(((unsigned __int128)bytes * 8 * PS_PER_S + rates[i] -
+						   1) /
+					   rates[i]);
+			assert_in_range(ps, exact, exact + exact / 40000 + 1);
+		}
+	}
 }
 
 /* Or a rate that is shown and set again would fall each time. */
@@ -27,11 +48,11 @@ UNIT_TEST(the_rate_of_a_time_gives_that_time_back)
 	static const uint64_t rates[] = {3, 7, 14, 30, 56, 100};
 
 	for (unsigned i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
-		uint64_t time = ps_per_byte(rates[i] * GBPS);
+		uint64_t time = byte_time_of(rates[i] * GBPS);
 
-		assert_int_equal(ps_per_byte(rate_of_time(time)), time);
+		assert_int_equal(byte_time_of(rate_of_time(time)), time);
 	}
-	assert_int_equal(rate_of_time(ps_per_byte(0)), 0);
+	assert_int_equal(rate_of_time(byte_time_of(0)), 0);
 }
 
 static weft_time send(struct pacer *pacer, weft_time ready, weft_time now, uint32_t bytes)

@@ -135,7 +135,7 @@ static bool has_values(const struct setting *setting, uint32_t end, const json_t
 		value = setting->reset ? planned[i] : setting->value[i];
 		/* A rate is stored as the time per byte. */
 		if (i == LINK_KNOB_RATE && value != LINK_KNOB_KEEP)
-			value = rate_of_time(ps_per_byte(value));
+			value = rate_of_time(byte_time_of(value));
 		if (value != LINK_KNOB_KEEP && lab_links_knob(shown, i) != value)
 			return false;
 	}

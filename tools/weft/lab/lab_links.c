@@ -102,7 +102,7 @@ void lab_links_planned(const struct lab *lab, uint32_t link, uint64_t value[LINK
 	memset(value, 0, LINK_KNOB_COUNT * sizeof(*value));
 	if (lab_plan_is_timed(lab->plan, link)) {
 		value[LINK_KNOB_RATE] =
-			rate_of_time(ps_per_byte(lab->topology->link_at[link].rate_bps));
+			rate_of_time(byte_time_of(lab->topology->link_at[link].rate_bps));
 		value[LINK_KNOB_DELAY] = lab->topology->link_at[link].delay_ps;
 	}
 	value[LINK_KNOB_CORRUPT] = faults->corrupt_ppm;
