@@ -116,7 +116,7 @@ class Uplink(unittest.TestCase):
                 ("{edge: h0, nat: eth1}", 2, ":9:9: uplink: there is no interface eth1 in this network namespace"),
                 ("{edge: h0}", 2, ":9:9: key 'nat' is missing in 'uplink'"),
                 ("{edge: h0, nat: lo}", 3, "uplink: lo does not forward packets; enable it with 'echo 1 > /proc/sys/net/ipv4/conf/lo/"
-                                           "forwarding' lets it")):
+                                           "forwarding'")):
             lab = self.lab(LAB + f"uplink: {uplink}\n")
             done = lab.weft("up")
             self.assertEqual(done.returncode, code, done.stderr)
