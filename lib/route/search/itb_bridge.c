@@ -9,8 +9,8 @@
 #include "route/route_graph.h"
 #include "wire/frame.h"
 
-/* Room for an ITB's host after each link. */
-#define ELEMENTS_ROOM (3 * ROUTE_ELEMENTS_MAX)
+/* Room for an ITB's host, with the high prefix of its port, after each link. */
+#define ELEMENTS_ROOM (4 * ROUTE_ELEMENTS_MAX)
 
 struct bridge {
 	struct route_graph *graph;
@@ -42,17 +42,18 @@ static bool absorb(struct bridge *bridge, struct copy *copy)
 		if (bridge->load[graph->host_of[i]] < bridge->load[host])
 			host = graph->host_of[i];
 	bridge->load[host]++;
-	copy->element[copy->length++] = ROUTE_PORT_BIT | graph->host_port[host];
+	copy->length += route_put_port(&copy->element[copy->length], graph->host_port[host]);
 	copy->element[copy->length++] = ROUTE_TYPE_ITB;
 	copy->arc = ROUTE_GRAPH_NONE;
 	return true;
 }
 
-/* Adds the next link between switches. Returns false if an ITB is needed, and the switch has no
- * host. */
-static bool follow(struct bridge *bridge, struct copy *copy, uint8_t element)
+/* Adds the next link between switches, whose elements start at '*at', and moves '*at' to the last
+ * of them. Returns false if an ITB is needed, and the switch has no host. */
+static bool follow(struct bridge *bridge, struct copy *copy, const uint8_t *route, unsigned *at)
 {
-	uint32_t next = route_graph_arc_of_port(bridge->graph, copy->at, element & ROUTE_PORT_MASK);
+	unsigned first = *at;
+	uint32_t next = route_graph_arc_of_port(bridge->graph, copy->at, route_port(route, at));
 
 	if (copy->arc != ROUTE_GRAPH_NONE && bridge->acyclic != NULL &&
 		!acyclic_add(bridge->acyclic, copy->arc, next)) {
@@ -60,7 +61,8 @@ static bool follow(struct bridge *bridge, struct copy *copy, uint8_t element)
 			return false;
 		copy->added++;
 	}
-	copy->element[copy->length++] = element;
+	for (; first <= *at; first++)
+		copy->element[copy->length++] = route[first];
 	copy->arc = next;
 	copy->at = bridge->graph->arc[next].to;
 	return true;
@@ -69,16 +71,24 @@ static bool follow(struct bridge *bridge, struct copy *copy, uint8_t element)
 static bool copy_route(struct bridge *bridge, struct copy *copy, uint32_t source,
 	const uint8_t *route, unsigned length)
 {
+	unsigned last = length - 2 - (length > 2 && route_is_high(route[length - 3])), i;
 	bool good = true;
 
 	*copy = (struct copy){.at = bridge->graph->host_switch[source], .arc = ROUTE_GRAPH_NONE};
-	for (unsigned i = 0; i + 2 < length && good; i++)
-		if (route[i + 1] != ROUTE_TYPE_ITB)
-			good = follow(bridge, copy, route[i]);
-		else if (good = absorb(bridge, copy), good)
-			i++;
-	copy->element[copy->length++] = route[length - 2];
-	copy->element[copy->length++] = route[length - 1];
+	for (i = 0; i < last && good; i++) {
+		unsigned after = i + 1 + route_is_high(route[i]);
+
+		if (route[i] == ROUTE_TYPE_STEP || route_is_layer(route[i])) {
+			copy->element[copy->length++] = route[i];
+		} else if (route[after] == ROUTE_TYPE_ITB) {
+			good = absorb(bridge, copy);
+			i = after;
+		} else {
+			good = follow(bridge, copy, route, &i);
+		}
+	}
+	for (; good && i < length; i++)
+		copy->element[copy->length++] = route[i];
 	return good;
 }
 

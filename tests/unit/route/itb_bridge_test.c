@@ -120,3 +120,53 @@ UNIT_TEST(itbs_by_load_spread_over_the_hosts_of_each_switch)
 	assert_true(may_coexist(topology, drawn, placed));
 	assert_true(absorbed_max(topology, placed) < absorbed_max(topology, drawn));
 }
+
+static void assert_equal_routes(
+	const struct topology *topology, const struct route_set *a, const struct route_set *b)
+{
+	for (uint32_t from = 0; from < topology->hosts; from++)
+		for (uint32_t to = 0; to < topology->hosts; to++)
+			for (unsigned i = 0, end = 0; !end; i++) {
+				unsigned length, other;
+				const uint8_t *route = route_set_get(a, from, to, i, &length);
+				const uint8_t *same = route_set_get(b, from, to, i, &other);
+
+				end = route == NULL;
+				assert_int_equal(end, same == NULL);
+				if (!end)
+					assert_int_equal(length, other);
+				if (!end)
+					assert_memory_equal(route, same, length);
+			}
+}
+
+/* Steps, and prefixes of ports above 63. */
+UNIT_TEST(routes_without_itbs_stay_as_they_are)
+{
+	static const char *const network[][2] = {
+		{"rlft:ports=4,stages=2", "msp"}, {"full:switches=3,hosts=70", "ud"}};
+
+	for (unsigned i = 0; i < sizeof(network) / sizeof(network[0]); i++) {
+		OWNED(topology) *topology = topology_open(network[i][0], NULL);
+		struct route_options options = {.seed = 1, .alternatives = 4};
+		OWNED(route_set) *given = bench_compute(topology, network[i][1], &options), *same;
+		uint64_t added;
+
+		assert_int_equal(itb_bridge_make(topology, NULL, given, &same, &added, NULL), 0);
+		assert_int_equal(added, 0);
+		assert_equal_routes(topology, given, same);
+	}
+}
+
+/* The port of a host that absorbs has a prefix, too. */
+UNIT_TEST(itbs_at_ports_above_63_are_placed)
+{
+	OWNED(topology) *topology =
+		topology_open("irregular:switches=8,degree=3,hosts=70,ports=80,seed=1", NULL);
+	struct route_options options = {.seed = 1, .alternatives = 1};
+	OWNED(route_set) *drawn = bench_compute(topology, "ud-itb", &options), *placed;
+	uint64_t added;
+
+	assert_int_equal(itb_bridge_make(topology, NULL, drawn, &placed, &added, NULL), 0);
+	assert_true(may_coexist(topology, drawn, placed));
+}
