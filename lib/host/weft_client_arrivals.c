@@ -126,6 +126,15 @@ static void lose_peer(struct weft *weft, struct arriving *arriving, const struct
 	lose(weft, &weft->sending, peer, true, -ECONNRESET);
 }
 
+static void store_more(struct unexpected *stored, const struct endpoint_arrival *arrival)
+{
+	if (arrival->offset + (uint64_t)arrival->bytes > stored->bytes)
+		return;
+	memcpy(stored->data + arrival->offset, arrival + 1, arrival->bytes);
+	if (arrival->offset == stored->got)
+		stored->got += arrival->bytes;
+}
+
 static void take_arrival(struct weft *weft, const struct endpoint_arrival *arrival)
 {
 	const struct weft_address from = {arrival->host, arrival->endpoint, arrival->life};
@@ -144,9 +153,8 @@ static void take_arrival(struct weft *weft, const struct endpoint_arrival *arriv
 	if (arriving->into != NULL)
 		copy_into(arriving->into, arriving->at + arrival->offset,
 			(const uint8_t *)(arrival + 1), arrival->bytes);
-	if (arriving->stored != NULL &&
-		arrival->offset + (uint64_t)arrival->bytes <= arriving->stored->bytes)
-		memcpy(arriving->stored->data + arrival->offset, arrival + 1, arrival->bytes);
+	if (arriving->stored != NULL)
+		store_more(arriving->stored, arrival);
 	if (arrival->tail)
 		end_piece(weft, arriving);
 }

@@ -51,7 +51,7 @@ void client_finish_long(struct weft *weft, struct operation *op)
 
 void client_copy_stored(struct weft *weft, struct operation *op, struct unexpected *stored)
 {
-	op->moved = op->agreed < stored->bytes ? op->agreed : stored->bytes;
+	op->moved = op->agreed < stored->got ? op->agreed : stored->got;
 	if (op->moved > 0)
 		memcpy(op->buffer, stored->data, op->moved);
 	if (stored->piece.kind == PIECE_ASK)

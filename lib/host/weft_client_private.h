@@ -57,8 +57,9 @@ struct unexpected {
 	struct unexpected *next;
 	struct weft_address from;
 	struct piece piece;
-	uint64_t bytes;            /* data: a message, or the first piece of a long one */
-	bool whole;                /* all of it has arrived */
+	uint64_t bytes; /* room for data: a message, or the first piece of a long one */
+	uint64_t got;   /* bytes of data so far; a peer may send none with its question */
+	bool whole;     /* all of it has arrived */
 	struct operation *claimed; /* by this receive, while the message arrives */
 	uint8_t data[];
 };

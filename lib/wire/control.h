@@ -25,7 +25,7 @@ struct control_credit {
 
 /* Raised with each change of a format that devices share and FRAME_VERSION does not cover: payloads
  * of control, mapper and endpoint messages, segments of TAPs, rings in shared memory. */
-#define WEFT_FORMATS 1
+#define WEFT_FORMATS 2
 
 /* FRAME_HELLO, every hello interval, in both directions. */
 struct control_hello {
