@@ -259,7 +259,8 @@ int MPI_Finalize(void)
 	length = record.length;
 	/* The program on rank 0 may still wait for any message of MPI_COMM_WORLD: not for one of
 	 * these. */
-	PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	if (PMPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm) != MPI_SUCCESS)
+		PMPI_Abort(MPI_COMM_WORLD, 3);
 	PMPI_Gather(
 		&length, 1, MPI_UNSIGNED_LONG_LONG, lengths, 1, MPI_UNSIGNED_LONG_LONG, 0, comm);
 	if (rank == 0)
