@@ -111,13 +111,14 @@ static uint64_t counter_now(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The thread has work. Once it is told, frames cost no system calls until it has looked. */
+/* The thread has work. Once it is told, frames cost no system calls until it has looked. The
+ * exchange orders the work before the look at 'rung': a load alone could see the value of before
+ * the thread's last poll, which then missed the work. */
 static void ring(void *ctx)
 {
 	struct real_control *control = ctx;
 
-	if (!atomic_load_explicit(&control->rung, memory_order_relaxed) &&
-		!atomic_exchange(&control->rung, true))
+	if (!atomic_exchange(&control->rung, true))
 		eventfd_write(control->bell, 1);
 }
 

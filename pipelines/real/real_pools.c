@@ -11,7 +11,8 @@
 #include "real_private.h"
 #include "wire/frame.h"
 
-#define DATA_MBUFS_MIN    2048u
+#define DATA_MBUFS_MIN    2048u /* a port: the frames of one block that it may be sent */
+#define DATA_MBUFS_SMALL  8192u /* four such ports; fabrics with more ports share theirs */
 #define DATA_MBUFS_MAX    65536u
 #define DATA_MBUFS_A_PORT 1024u /* most of a port's buffer; when the pool is empty senders wait */
 #define CONTROL_MBUFS_MIN 4096u
@@ -49,6 +50,7 @@ void real_pool_sizes(const struct real_pool_request *request, struct real_pool_s
 	unsigned control = request->ends * CONTROL_MBUFS_A_PORT + held;
 	unsigned cached = RTE_MAX(request->lcores, 1u) * CACHED_MBUFS;
 
+	data = RTE_MAX(data, RTE_MIN(request->ends * DATA_MBUFS_MIN, DATA_MBUFS_SMALL));
 	data = RTE_MIN(RTE_MAX(data, DATA_MBUFS_MIN), DATA_MBUFS_MAX + held);
 	control = RTE_MIN(RTE_MAX(control, CONTROL_MBUFS_MIN), CONTROL_MBUFS_MAX + held);
 	sizes->data_mbufs = data + request->received_mbufs + request->sent_mbufs + cached;
