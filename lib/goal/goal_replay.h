@@ -37,7 +37,6 @@
  * 'nic' is ignored: a host has one interface. An 'irequires' is met when the other operation
  * begins: for a calc, when its CPU starts it.
  *
- * Its arrays are in memory of base/spill.h, so a process must not fork() while it uses a replay.
  * Nothing is allocated after goal_replay_create(). The calls for one host come from one thread;
  * hosts may have different threads.
  *
@@ -64,7 +63,8 @@ struct goal_replay_config {
 	uint64_t piece_bytes;      /* size that an interface accepts at once; 0: any size */
 	uint64_t rendezvous_bytes; /* longer messages send a request; 0: no requests, no copies */
 	bool interleave;           /* destinations take turns */
-	bool times;                /* goal_replay_times() will be asked for */
+	bool spills; /* its arrays are in memory of base/spill.h: no fork(), and slow page faults */
+	bool times;  /* goal_replay_times() will be asked for */
 };
 
 /* A message, a piece of one, or the request or answer before it. */

@@ -225,7 +225,7 @@ struct goal_replay *goal_replay_create(const struct goal_replay_config *config)
 
 	if (replay != NULL) {
 		replay->goal = config->goal;
-		replay->arrays.spills = true;
+		replay->arrays.spills = config->spills;
 		replay->hosts = config->host_of != NULL ? config->hosts : config->goal->ranks;
 		replay->copy_rate_bps = config->copy_rate_bps;
 		replay->overhead_ps = config->overhead_ps;

@@ -166,7 +166,7 @@ static int open_goal(struct real_fabric *fabric, struct error *error)
 
 	if (result < 0 || fabric->goal == NULL)
 		return result;
-	fabric->replay = run_goal_replay(fabric->goal, error);
+	fabric->replay = run_goal_replay(fabric->goal, false, error);
 	return fabric->replay != NULL ? 0 : -ENOMEM;
 }
 

@@ -149,7 +149,7 @@ int virtual_goal_open(struct virtual_fabric *fabric, struct error *error)
 	result = run_goal_check_beside(fabric->goal, fabric->run, fabric->traffic, error);
 	if (result < 0)
 		return result;
-	fabric->replay = run_goal_replay(fabric->goal, error);
+	fabric->replay = run_goal_replay(fabric->goal, true, error);
 	fabric->goal_host_done = calloc(fabric->goal->hosts + 1u, sizeof(bool));
 	if (fabric->replay == NULL || fabric->goal_host_done == NULL)
 		return error_set(error, ENOMEM, "not enough memory for a schedule");

@@ -363,7 +363,7 @@ const uint16_t *run_goal_senders(const struct run_goal *goal, uint8_t entry, uin
 	return NULL;
 }
 
-struct goal_replay *run_goal_replay(const struct run_goal *goal, struct error *error)
+struct goal_replay *run_goal_replay(const struct run_goal *goal, bool spills, struct error *error)
 {
 	const struct goal_replay_config config = {.goal = goal->goal,
 		.host_of = goal->host_of,
@@ -374,6 +374,7 @@ struct goal_replay *run_goal_replay(const struct run_goal *goal, struct error *e
 		.piece_bytes = goal->piece_bytes,
 		.rendezvous_bytes = goal->rendezvous_bytes,
 		.interleave = goal->flows.count > 0,
+		.spills = spills,
 		.times = goal->flows.count > 0};
 	struct goal_replay *replay = goal_replay_create(&config);
 

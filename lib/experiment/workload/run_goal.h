@@ -50,8 +50,9 @@ int run_goal_open(const struct run_config *run, const struct topology *topology,
 	struct run_goal **goal, struct error *error);
 void run_goal_close(struct run_goal *goal);
 
-/* A replay of the schedule from time 0 on. Returns NULL with error set if out of memory. */
-struct goal_replay *run_goal_replay(const struct run_goal *goal, struct error *error);
+/* A replay of the schedule from time 0 on. With 'spills' its arrays may be larger than the memory,
+ * and accesses to them may wait for a disk. Returns NULL with error set if out of memory. */
+struct goal_replay *run_goal_replay(const struct run_goal *goal, bool spills, struct error *error);
 
 /* Refuses other traffic from hosts that have a rank: a receiver could not distinguish its messages
  * from the schedule's. Returns 0, or -EINVAL with error set. */
