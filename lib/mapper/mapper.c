@@ -260,6 +260,8 @@ static void link_changed(struct mapper *mapper, uint32_t at, uint8_t port, bool 
 			now + (at == 0 ? mapper->config.takeover_ps : mapper->config.gather_ps);
 	} else {
 		device->port[port].state = MAP_EMPTY;
+		if (at == 0)
+			mapper->not_before = now + mapper->config.takeover_ps;
 	}
 }
 

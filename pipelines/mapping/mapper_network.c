@@ -290,8 +290,10 @@ void mapper_network_look(struct mapper_network *network)
 	for (uint32_t i = 0; i < network->stations; i++) {
 		const struct mapper_station *station = &network->station[i];
 
+		/* An agent that obeys a greater mapper has left its own, which learns of it later.
+		 */
 		if (station->mapper == NULL || !mapper_leads(station->mapper) ||
-			station->agent.linked == 0)
+			!station->agent.leading || station->agent.linked == 0)
 			continue;
 		network->leader[network->leaders++] = station->mapper;
 		mark(network, station->mapper);
