@@ -46,7 +46,10 @@ static int create_host(struct wormhole_fabric *fabric, uint32_t number, struct e
 
 	if (topology->host_link[number] < 0)
 		return 0;
-	place.rate_bps = topology->link_at[topology->host_link[number]].rate_bps;
+	/* As its link is: a whole number of ps per byte. */
+	place.rate_bps =
+		rate_of_time(ps_per_byte(topology->link_at[topology->host_link[number]].rate_bps)
+			     << BYTE_TIME_SHIFT);
 	options = device_config_selection(run, fabric->routes.set, number, place.rate_bps);
 	if (route_choice_init(&host->choice, run->nic.selector, &options, run->seed,
 		    (uint16_t)number, topology->hosts) < 0)

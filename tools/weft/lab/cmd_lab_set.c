@@ -14,6 +14,7 @@
 #include "lab_links.h"
 #include "lab_query.h"
 #include "setup/credit_cover.h"
+#include "topo/topology.h"
 
 #define COMMAND     "lab set"
 #define STEP_MS     2
@@ -66,6 +67,8 @@ static int read_word(struct setting *setting, const char *text, struct error *er
 		(info->kind == QUANTITY_RATE && value == 0))
 		return error_set(
 			error, EINVAL, "'%s': expected %s", text, quantity_expected(info->kind));
+	if (info->kind == QUANTITY_RATE && value < TOPOLOGY_RATE_MIN_BPS)
+		return error_set(error, EINVAL, "'%s': expected at least 1kbps", text);
 	if (info->kind == QUANTITY_TIME && value > TIME_MAX_PS)
 		return error_set(error, EINVAL, "'%s': expected at most 1000s", text);
 	setting->value[info - knobs] = value;
