@@ -140,7 +140,7 @@ class Cpus(Case):
         self.assertEqual(self.changes(done), {})
         self.assertLessEqual({"loops", "quota", "governor", "hugepages"},
                              {c["check"] for c in json.loads(done.stdout)["checks"] if c["result"] == "unknown"})
-        self.assertRegex(doctor(lab).stdout, r"\nnothing to change, [0-9]+ checks without an answer\n$")
+        self.assertRegex(doctor(lab).stdout, r"\nnothing to change, [0-9]+ checks without a result\n$")
 
     def test_a_process_that_ended_is_unknown_and_drops_of_its_edge_are_not_0(self):
         lab, _ = self.edge_lab("g")

@@ -275,7 +275,7 @@ class One(unittest.TestCase):
         self.assertEqual([up.returncode for up in ups], [0, 0], said)
         pids = {p["name"]: p["pid"] for p in lab.status_of("right")["processes"]}
         os.kill(pids["h2"], signal.SIGKILL)
-        status = lab.wait_status("left", lambda status: not status["up"] and "last heard" in
+        status = lab.wait_status("left", lambda status: not status["up"] and "last sent something" in
                                  status["mapping"]["why"], "nobody misses it")
         self.assertRegex(status["mapping"]["why"], r"\Amapper h3 on another machine last sent something "
                          r"\d+\.\d s ago: is it running, and is there a path to it\?\Z")

@@ -320,7 +320,7 @@ class Replay(unittest.TestCase):
             out.write(b"\1")
         for words, said in (((self.capture,), "some.pcap: packet 6: truncated dump file"),
                             ((__file__,), ": not a capture: "),
-                            ((self.capture, "--host", "h9"), "--host h9: no host of the lab's 'edges'"),
+                            ((self.capture, "--host", "h9"), "--host h9: none of the hosts in the lab's 'edges' with an address has this name"),
                             ((self.capture, "--speed", "2", "--load", "1%"), "'speed' and 'load' both set the pace"),
                             ((self.capture, "--loop", "2", "--loop", "2"), "--loop: expected once")):
             done = self.lab.weft("replay", *words)

@@ -140,13 +140,13 @@ class Record(unittest.TestCase):
 
     def test_a_schedule_with_a_gap_is_an_error(self):
         path, said = self.record("memory", 1, "memory", code=3)
-        self.assertIn("rank 0: no memory for the schedule", said)
+        self.assertIn("rank 0: not enough memory for the schedule", said)
         self.assertFalse(path.exists())
 
     def test_what_is_not_recorded_is_named(self):
         _, said = self.record("scan", 2, "scan")
         for rank in range(2):
-            self.assertIn(f"rank {rank}: MPI_Scan is not recorded, the schedule lacks its messages", said)
+            self.assertIn(f"rank {rank}: MPI_Scan is not recorded; the schedule lacks its messages", said)
 
 
 if __name__ == "__main__":
