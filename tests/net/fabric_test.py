@@ -321,7 +321,8 @@ class Fabric(unittest.TestCase):
             recover_ms.append(result["events"][0]["recover_ns"] / 1e6)
         with self.subTest(lost=lost, recover_ms=recover_ms):
             self.assertLessEqual(abs(lost[0] - lost[1]), 5 + max(lost) / 4)
-            self.assertLessEqual(abs(recover_ms[0] - recover_ms[1]), 10)
+            # A hello and a sample of 5 ms each, and what the mapper takes.
+            self.assertLessEqual(abs(recover_ms[0] - recover_ms[1]), 15)
 
     def detours(self, *sets):
         """All is delivered past a cut cable, and the captures keep the rules."""

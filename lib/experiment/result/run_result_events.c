@@ -54,7 +54,8 @@ static uint64_t until_ns(const struct run_result *result, uint32_t event)
 
 weft_time run_result_event_recovery(const struct run_result *result, uint32_t event)
 {
-	uint64_t at_ns = ps_to_ns(result->event[event].at_ps), end_ns = until_ns(result, event);
+	const struct run_result_event *it = &result->event[event];
+	uint64_t at_ns = ps_to_ns(it->at_ps), end_ns = until_ns(result, event), lasts_ns = at_ns;
 	unsigned first =
 		event > 0 ? sample_after(result, ps_to_ns(result->event[event - 1].at_ps)) : 0;
 	unsigned from = sample_after(result, at_ns);
@@ -68,12 +69,14 @@ weft_time run_result_event_recovery(const struct run_result *result, uint32_t ev
 	if (first == from || before == 0)
 		return WEFT_TIME_NEVER;
 	before /= from - first;
+	if (it->detect_ps != WEFT_TIME_NEVER)
+		lasts_ns += ps_to_ns(it->detect_ps);
 	for (unsigned i = from; i < result->samples && result->sample[i].t_ns <= end_ns; i++) {
 		bool below = result->sample[i].accepted < RECOVERED * before;
 
 		fell = fell || below;
-		if (fell && !below)
-			return result->sample[i].t_ns * PS_PER_NS - result->event[event].at_ps;
+		if (fell && !below && result->sample[i].t_ns >= lasts_ns)
+			return result->sample[i].t_ns * PS_PER_NS - it->at_ps;
 	}
 	return fell ? WEFT_TIME_NEVER : 0;
 }

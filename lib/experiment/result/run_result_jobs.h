@@ -98,7 +98,8 @@ struct run_result_event {
 struct run_result_event *run_result_add_event(struct run_result *result);
 
 /* Time from the event to the end of the first sample in which throughput was back at 95 % of its
- * earlier mean. The mean covers the samples between the previous event, or the start of measuring,
+ * earlier mean. Samples that end before a cut is detected do not count: frames are still lost. The
+ * mean covers the samples between the previous event, or the start of measuring,
  * and this one. 0: throughput was never below that; WEFT_TIME_NEVER: it did not recover before the
  * next event or the end, or there is no earlier sample. The resolution is one sample. */
 weft_time run_result_event_recovery(const struct run_result *result, uint32_t event);

@@ -227,6 +227,19 @@ UNIT_TEST(recovery_is_the_end_of_the_first_sample_with_the_throughput_of_before)
 	assert_int_equal(run_result_event_recovery(&result, 1), 2 * PS_PER_US);
 }
 
+/* A burst of other traffic hides the loss. */
+UNIT_TEST(throughput_does_not_recover_before_a_cut_is_detected)
+{
+	static const double accepted[] = {0.5, 0.5, 0.2, 0.6, 0.4, 0.6, 0.6};
+	OWNED(run_result) result = {.seed = 1};
+	struct run_result_event *event = run_result_add_event(&result);
+
+	event->at_ps = 2 * PS_PER_US;
+	event->detect_ps = 2500 * PS_PER_NS;
+	add_samples(&result, accepted, 7);
+	assert_int_equal(run_result_event_recovery(&result, 0), 4 * PS_PER_US);
+}
+
 UNIT_TEST(recovery_without_a_sample_before_the_event_is_unknown)
 {
 	static const double accepted[] = {0.5, 0.5};
