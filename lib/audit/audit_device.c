@@ -75,7 +75,7 @@ static bool decide_by_ladder(const struct audit *audit, const struct audit_frame
 	if (ladder == NULL)
 		return false;
 	if (frame->class == AUDIT_DATA) {
-		/* By the same port a packet may go on or enter the second half. */
+		/* A packet may continue, or enter the second half, through the same port. */
 		if (ladder->halves)
 			others = primary | drawn_port(audit, &frame->header, at);
 		move = vc_ladder_move(rule, ladder, at, audit->port[frame->way].at.port,

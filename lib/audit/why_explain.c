@@ -172,7 +172,7 @@ static struct root blame_loop(const struct why *why, uint32_t way)
 	return (struct root){WHY_CAUSE_STOPPED_LOOP, first};
 }
 
-/* Packets of one queue leave on this way; WHY_NONE: a VC has one queue for all. */
+/* The way that the packet's queue serves; WHY_NONE: one queue of a VC serves all. */
 static uint32_t queue_way(const struct why *why, const struct why_event *left)
 {
 	return why->rules.vcs_known && !why->rules.voq ? WHY_NONE : left->way;

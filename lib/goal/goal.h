@@ -107,8 +107,8 @@ uint32_t goal_rank_number(const struct goal *goal, uint32_t rank);
 /* "send", "recv", "calc" */
 const char *goal_kind_name(enum goal_kind kind);
 
-/* Joins several schedules that run side by side into one: their ranks follow each other, and each
- * keeps its own numbers and labels. */
+/* Merges schedules that run concurrently into one: ranks are numbered consecutively, and the
+ * numbers and labels of operations stay separate. */
 
 struct goal_part {
 	const struct goal *goal;

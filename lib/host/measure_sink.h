@@ -52,10 +52,10 @@ struct measure_sink_entry {
 
 /* Frames of sources with another clock. */
 struct measure_clocks {
-	uint64_t timed;     /* with a latency, */
-	uint64_t bound_ns;  /* which was wrong by at most this, */
-	uint64_t bounds_ns; /* and the sum of these bounds */
-	uint64_t untimed;   /* without one: their clock was unknown */
+	uint64_t timed;     /* frames with a known latency */
+	uint64_t bound_ns;  /* the largest possible error of a latency */
+	uint64_t bounds_ns; /* the sum of all frames' bounds */
+	uint64_t untimed;   /* frames without a latency: the source's clock was unknown */
 };
 
 struct measure_sink {

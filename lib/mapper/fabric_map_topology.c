@@ -79,7 +79,7 @@ struct drawing {
 	bool plain;        /* without the devices' own names */
 };
 
-/* Numbers as assigned: absent devices also have numbers. */
+/* Uses the assigned numbers, which include the numbers of absent devices. */
 static void number_all(struct drawing *drawing)
 {
 	for (uint32_t i = 0; i < drawing->map->devices; i++) {

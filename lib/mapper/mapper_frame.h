@@ -39,7 +39,7 @@ void fabric_key_tag(const struct fabric_key *key, const uint8_t *data, unsigned 
 bool fabric_key_matches(const struct fabric_key *key, const uint8_t *data, unsigned bytes,
 	const uint8_t tag[FABRIC_TAG_BYTES]);
 
-/* Derives the key for another purpose, named by a word; it reveals nothing about this key. */
+/* Derives a key for 'purpose', a single word. The derived key reveals nothing about this one. */
 void fabric_key_derive(
 	const struct fabric_key *key, const char *purpose, uint8_t out[FABRIC_KEY_BYTES]);
 

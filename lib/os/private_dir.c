@@ -277,7 +277,7 @@ int memory_dir_remove(const char *run_dir, const char *const *patterns, struct e
 #define VARIABLE   "RUNTIME_DIRECTORY" /* DPDK reads it as well */
 #define NETNS_NOTE "netns-"
 
-/* NULL: none but /tmp/weft-UID. */
+/* The base folder from the environment, or /run for root; NULL: use /tmp/weft-UID. */
 static const char *given_base(void)
 {
 	const char *base = getenv(VARIABLE);

@@ -108,7 +108,7 @@ struct distinct {
 	uint8_t *item;
 	size_t bytes; /* size of an item */
 	uint32_t count, size;
-	uint32_t *slot; /* [2 * size], numbers of items or EMPTY */
+	uint32_t *slot; /* [2 * size]: indices of items, or EMPTY */
 };
 
 /* The slot of an equal item, or the empty one for it. */

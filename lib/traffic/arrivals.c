@@ -42,8 +42,8 @@ void arrivals_init(
 	arrivals->quantile = quantile;
 }
 
-/* Exponential with mean 1, fixed point. From 64 random bits, the leading zeros of the first 24 are
- * half-lives, 8 bits select a line and 32 the place on it. */
+/* Exponential with mean 1, fixed point, from 64 random bits: the leading zeros of the first 24
+ * count half-lives, 8 bits select a segment, and 32 bits the position in it. */
 static uint64_t exponential(struct rng *rng)
 {
 	uint64_t bits = rng_next(rng);

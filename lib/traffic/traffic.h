@@ -119,8 +119,8 @@ void traffic_destroy(struct traffic *traffic);
  * there is none. */
 bool traffic_poll(struct traffic *traffic, weft_time now, struct traffic_message *message);
 void traffic_accept(struct traffic *traffic);
-/* The interface will never take it (no route): moves on to the next. It counts as generated
- * only. */
+/* Skips a message that the interface can never accept (no route). It is counted only as
+ * generated. */
 void traffic_skip(struct traffic *traffic);
 
 /* A message that was taken, and the known properties of the next one. */

@@ -14,7 +14,7 @@
 
 #define SENDERS_MORE  16 /* mappers in addition to one per host of the topology */
 #define HOST_IDENTITY ((uint64_t)1 << 32)
-/* Frames of maximum length for which a queue between a loop and this thread has room. */
+/* Capacity, in frames of maximum length, of each queue between a loop and this thread. */
 #define FRAMES_WAITING 16
 #define REQUESTS       16
 /* Longest image; 16 MiB hold the routes of some 30,000 hosts. */

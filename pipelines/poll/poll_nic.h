@@ -34,8 +34,8 @@
 #define POLL_NIC_TAP_BYTES (sizeof(struct virtio_net_hdr) + EDGE_ETHERNET_BYTES + 4 + UINT16_MAX)
 
 struct poll_nic_config {
-	/* The driver fills in 'above'. A quarter of the window, or 48 frames, are acknowledged at
-	 * once if that is more than 'ack_frames'. */
+	/* The driver fills in 'above', and raises 'ack_frames' to a quarter of the window or to 48,
+	 * whichever is smaller. */
 	struct nic_config nic;
 	const struct link_key *key; /* for its link's control frames; NULL: none */
 	struct port *port;

@@ -56,8 +56,8 @@ struct port_auth {
 /* Without padding a hello is shorter, with any seal. */
 #define PORT_AUTH_PADDED 256u
 
-/* The port gets the address of 'end' unless it has one already. The caller keeps 'port' and 'key',
- * which may be NULL; 'end' has sent nothing yet. */
+/* Gives the port the address of 'end' if it has none. 'port' and 'key' remain the caller's; 'key'
+ * may be NULL. Call it before 'end' sends anything. */
 void port_auth_init(struct port_auth *guard, struct port *port, uint16_t fabric,
 	const struct link_key *key, struct link_end *end);
 

@@ -8,6 +8,7 @@
 #include <rte_lcore.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -168,7 +169,8 @@ int real_control_create(struct real_fabric *fabric, struct error *error)
 	control->fabric = fabric;
 	control->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (control->bell < 0)
-		return error_set(error, errno, "no descriptor for a control plane");
+		return error_set(error, errno, "cannot create an eventfd for the control plane: %s",
+			strerror(errno));
 	result = list_devices(control, error);
 	if (result == 0)
 		result = open_files(

@@ -284,7 +284,8 @@ void real_links_keep(const struct real_fabric *fabric)
 		result = atomic_file_close(&file, &error);
 	}
 	if (result < 0)
-		fprintf(stderr, "weft: %s; a restart would lose the order\n", error.text);
+		fprintf(stderr, "weft: %s; a restart will lose the settings of links\n",
+			error.text);
 }
 
 void real_links_recall(struct real_fabric *fabric)

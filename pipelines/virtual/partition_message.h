@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The passage from one partition of a virtual fabric to another (virtual_partitions.h): packets,
- * credit frames, notifications and reports of discarded packets, by value, because each partition
+/* Messages between partitions of a virtual fabric (virtual_partitions.h): packets, credit frames,
+ * notifications and reports of discarded packets. They are passed by value because each partition
  * has its own packets and records. A partition writes into a mailbox for each other partition,
  * which reads it in the next round. Each mailbox has two sides: one is filled while the other is
  * read. */

@@ -11,8 +11,8 @@ void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_tot
 
 /* Call once the traffic and the schedule are open. Returns 0, or -ENOMEM with error set. */
 int virtual_entries_open(struct virtual_fabric *fabric, struct error *error);
-/* The same for a partition of the fabric (virtual_partitions.h), which is a copy of the fabric:
- * allocates its own sums. Returns 0 or -ENOMEM. */
+/* As above, for a partition (virtual_partitions.h). A partition is a copy of the fabric, so this
+ * allocates separate sums. Returns 0 or -ENOMEM. */
 int virtual_entries_open_own(struct virtual_fabric *partition);
 void virtual_entries_close(struct virtual_fabric *fabric);
 

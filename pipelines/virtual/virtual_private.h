@@ -129,7 +129,7 @@ struct virtual_host {
 	uint32_t sources;
 	uint16_t next_destination;        /* likely, of the next message */
 	bool paused;                      /* sends nothing of its own */
-	struct starvation_transit middle; /* state at the middle of the measured time */
+	struct starvation_transit middle; /* state halfway through the measurement */
 	struct datagram nic;
 	/* With fabric->answers. */
 	struct answers answers;

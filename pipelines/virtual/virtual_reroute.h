@@ -54,7 +54,7 @@ void virtual_mapper_close(struct virtual_fabric *fabric);
 weft_time virtual_mapper_due(const struct virtual_fabric *fabric);
 /* True: the devices of a mapper use new routes from now on. */
 bool virtual_mapper_poll(struct virtual_fabric *fabric, weft_time now);
-/* The cable is cut; its ends notice that it is up or down. */
+/* Call the first when a cable is cut, the second when its ends detect that it is up or down. */
 void virtual_mapper_cut(struct virtual_fabric *fabric, uint32_t link);
 void virtual_mapper_notice(struct virtual_fabric *fabric, uint32_t link, bool up, weft_time now);
 /* Routes of some mapper, or of devices at the cable's ends, may use it. */

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A run file with 'switching: wormhole' (docs/explanation/wormhole.md): the network of
- * wormhole_net.h with the routes, selectors and traffic sources of the other runs, and what is
- * measured there. A message is one packet. Same file and seed: same result, to the last bit. */
+/* Runs a run file with 'switching: wormhole' (docs/explanation/wormhole.md): simulates the network
+ * of wormhole_net.h with the same routes, selectors, traffic sources and measurements as other
+ * runs. A message is one packet. The same file and seed give the same result, to the last bit. */
 
 #include <stdatomic.h>
 

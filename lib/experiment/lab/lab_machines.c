@@ -137,8 +137,8 @@ static int add_port(const struct lab_config *config, const struct lab_config_mac
 	binding = find_binding(topology, port);
 	if (binding != NULL &&
 		(strcmp(binding->dpdk, row->dpdk) != 0 || binding->vlan != row->vlan))
-		return refuse_port(
-			config, machine, row, "has another device already: ", binding->dpdk, error);
+		return refuse_port(config, machine, row,
+			"is already bound to another device: ", binding->dpdk, error);
 	if (binding != NULL)
 		return 0;
 	more = realloc(topology->binding_at, (topology->bindings + 1) * sizeof(*more));

@@ -215,7 +215,7 @@ int lab_trust_check(const struct lab *lab, const struct lab_trust *trust, struct
 		if (!same_file(trust->file[i], lab->path) &&
 			(path == NULL || !same_file(trust->file[i], path)))
 			return error_set(error, EINVAL,
-				"--trust %s: expected the lab file %s or the file of its topology",
+				"--trust %s: expected the lab file %s or its topology file",
 				trust->file[i], lab->path);
 	result = check_eal(lab, trust, error);
 	return result == 0 ? check_ports(lab, trust, error) : result;

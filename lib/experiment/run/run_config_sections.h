@@ -316,7 +316,7 @@ struct run_config_host {
 	uint64_t copy_rate_bps;    /* between ranks of a schedule on the same host */
 	weft_time overhead_ps;     /* CPU time of each send and recv in a schedule */
 	weft_time gap_ps;          /* from one message of a schedule to the next */
-	uint64_t rendezvous_bytes; /* longer messages of a schedule ask first; 0: none does */
+	uint64_t rendezvous_bytes; /* longer messages of a schedule use rendezvous; 0: none do */
 };
 
 struct run_config_topology {

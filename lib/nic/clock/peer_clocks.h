@@ -51,7 +51,7 @@ struct peer_clock {
 	weft_time quiet_until; /* no other question is heard */
 	uint64_t offered;      /* name of the asker that was last offered a flow; 0: none */
 	int64_t offered_ns;    /* when, at first */
-	bool answered;  /* by this session or a later one: its question left after the offer */
+	bool answered;  /* this or a later session answered a question sent after the offer */
 	uint32_t clock; /* clock in the last answer; 0: none yet */
 	uint8_t asked;  /* up to PEER_CLOCKS_FIRST */
 	uint8_t steps;  /* answers that contradicted the others; up to PEER_CLOCKS_STEPS */

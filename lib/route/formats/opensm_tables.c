@@ -183,8 +183,8 @@ static int read_tables(struct tables *tables, const struct opensm_tables_input *
 		memmem(input->text, input->length, "dump_ucast_routes",
 			strlen("dump_ucast_routes")) != NULL)
 		return error_set(error, EINVAL,
-			"%s: nodes have no names in OpenSM's dump, expected opensm-subnet.lst as "
-			"well, or the listing as the topology",
+			"%s: OpenSM's dump has no names of nodes; expected opensm-subnet.lst as well, or "
+			"the listing as the topology",
 			input->origin);
 	if (input->subnet != NULL)
 		result = listing_reader_lines(&subnet, input->subnet, input->subnet_length, error);

@@ -88,7 +88,8 @@ static void search_run(struct search *search, uint32_t destination)
 		meet_all_before(search, search->queue[head], &tail);
 }
 
-/* The length of the shortest paths from the switch and their number, 0 if none. */
+/* Returns the number of shortest paths from the switch, 0 if there are none, and stores their
+ * length in '*links'. */
 static uint64_t search_count(const struct search *search, uint32_t source, uint32_t *links)
 {
 	const struct route_graph *graph = search->graph;

@@ -51,7 +51,7 @@ static int balance(struct smart_paths *paths, const struct turns *turns, bool de
 			return result;
 	}
 	if (added == 0)
-		return 0; /* 'flow' belongs to the last round */
+		return 0; /* no paths were added, so 'flow' is still current */
 	free(*flow);
 	*flow = calloc(paths->paths + 1u, sizeof(**flow));
 	if (*flow == NULL)
