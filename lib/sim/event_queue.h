@@ -41,8 +41,9 @@
  * stores it elsewhere (event_queue.h).
  *
  * An event is a number of 64 bits: its time, truncated at the top, above the bits that distinguish
- * events of one time. Such numbers wrap; all numbers in a lane lie within half of their range. Part
- * of an event queue: memory grows while a run finds its size. One thread. */
+ * events of one time. Such numbers wrap; all numbers in a lane lie within half of their range. A
+ * lane belongs to an event queue, and its memory grows until a run has found its size. One
+ * thread. */
 
 /* A ring. */
 struct event_lane {

@@ -23,8 +23,8 @@ struct control_credit {
 	uint32_t limit[FRAME_VCS_MAX]; /* FCCL: total up to which the receiver may send */
 };
 
-/* Raised with each change of a format that devices share and FRAME_VERSION does not cover: payloads
- * of control, mapper and endpoint messages, segments of TAPs, rings in shared memory. */
+/* Raised with each change of a format that devices share and FRAME_VERSION does not cover: control,
+ * mapper and endpoint messages, TAP segments, shared-memory rings. */
 #define WEFT_FORMATS 2
 
 /* FRAME_HELLO, every hello interval, in both directions. */

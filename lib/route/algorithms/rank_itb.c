@@ -18,8 +18,8 @@
  * Deadlock freedom. One of the switches on a closed chain of dependencies has the highest rank; the
  * chain passes it from and to switches of lower rank, since no link joins a switch with itself.
  * There b33, b66 and bmax have an ITB, so the dependency does not exist and nothing is closed. With
- * b50 ranks fall at every dependency, which is impossible around a closed chain. (For the channels
- * of the hosts that absorb, see cycle_break.h.)
+ * b50 ranks fall at every dependency, which is impossible around a closed chain. (cycle_break.h
+ * covers the channels of hosts that absorb.)
  *
  * A switch without hosts cannot have an ITB. These switches rank below all others (route_root.h),
  * and paths through one that outranks both neighbours are not used; elsewhere these switches need

@@ -22,8 +22,9 @@
 #include "route/route_graph.h"
 #include "route/route_path.h"
 
-/* Channel dependencies that are accepted one by one unless they close a cycle. A channel is an arc
- * of a route_graph; a dependency leads from an arc to one that leaves the switch where it ends.
+/* Channel dependencies that are accepted one by one unless they close a cycle. Channels are the
+ * arcs in a route_graph. A dependency leads from an arc to one that leaves the switch where it
+ * ends.
  *
  * A topological order of all arcs is maintained (Pearce and Kelly, A dynamic topological sort
  * algorithm for directed acyclic graphs, ACM JEA 11, 2006). A dependency that agrees with the order

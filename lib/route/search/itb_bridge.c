@@ -48,8 +48,8 @@ static bool absorb(struct bridge *bridge, struct copy *copy)
 	return true;
 }
 
-/* Adds the next link between switches, whose elements start at '*at', and moves '*at' to the last
- * of them. Returns false if an ITB is needed, and the switch has no host. */
+/* Adds the next link between switches, whose elements start at '*at', and moves '*at' to its last
+ * element. Returns false if an ITB is needed, but the switch has no host. */
 static bool follow(struct bridge *bridge, struct copy *copy, const uint8_t *route, unsigned *at)
 {
 	unsigned first = *at;

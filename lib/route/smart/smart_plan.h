@@ -22,8 +22,8 @@
  * needs only these, so all pairs stay connected, however many turns are forbidden. The kept turns
  * alone close no cycle, because a cycle without turning back would be a cycle of the tree.
  *
- * Turns are numbered; those of arc a are first[a] .. first[a + 1] - 1, in the order of the arcs
- * that leave its end. */
+ * Turns are numbered. Arc a has turns first[a] to first[a + 1] - 1, in the order of the arcs that
+ * leave its end. */
 
 struct turns {
 	const struct route_graph *graph;
@@ -114,8 +114,8 @@ int smart_plan_add_routes(const struct smart_plan *plan, const struct route_grap
 int smart_break_cycles(
 	struct turns *turns, const struct route_options *options, struct error *error);
 
-/* The linear program of smart-routing: divides each pair's traffic among its paths so that the load
- * of the most loaded arc is minimal, a load being traffic times the arc's cost (route_graph.h).
+/* The linear program of smart-routing: divides each pair's traffic among its paths to minimize the
+ * maximum load. The load on an arc is its traffic times its cost (route_graph.h).
  * Only smart_lp.c uses the solver (COIN-OR Clp). The solver is deterministic, and so is the result.
  * smart_detours.c adds paths to it, smart_share.c rounds its result to whole routes, and
  * smart_cycles.c forbids turns that close cycles. */

@@ -126,8 +126,8 @@ const struct generator generator_slimfly = {
  *
  * A switch is a point of the projective plane over the field of q elements, a vector whose first
  * element that is not 0 is 1: number y q + z is (1, y, z), q^2 + z is (0, 1, z), the last one (0,
- * 0, 1). Two are linked if their vectors are orthogonal. Ports lead to the neighbours in the order
- * of their numbers; hosts from port q + 1 on, by default (q + 1) / 2. */
+ * 0, 1). Two are linked if their vectors are orthogonal. Ports lead to the neighbours in ascending
+ * order. Hosts, by default (q + 1) / 2, start at port q + 1. */
 
 static void vector_of(uint32_t q, uint32_t at, uint32_t vector[3])
 {
