@@ -20,14 +20,14 @@
 enum edge_state { EDGE_IDLE, EDGE_COLLECTING, EDGE_SKIPPING };
 
 struct edge_progress {
-	uint32_t bytes; /* collected */
+	uint32_t bytes; /* collected so far */
 	uint16_t buffer;
 	uint8_t state; /* enum edge_state */
 };
 
 struct edge {
 	struct edge_config config;
-	uint32_t message_bytes;         /* the longest message */
+	uint32_t message_bytes;         /* maximum message size */
 	struct edge_progress *progress; /* [hosts] */
 	uint8_t *buffer;                /* [reassemblies][message_bytes] */
 	uint16_t *free;
@@ -47,7 +47,7 @@ struct edge *edge_create(const struct edge_config *config)
 {
 	struct edge *edge;
 
-	/* The first and the last address of the network are reserved. */
+	/* The first and last addresses of the network are reserved. */
 	if (config->host >= config->hosts || config->hosts > ADDRESSES - 2 ||
 		config->mtu_bytes < EDGE_IPV4_MIN || config->mtu_bytes > UINT16_MAX ||
 		(config->base & (ADDRESSES - 1)) != 0) {
@@ -103,15 +103,15 @@ uint64_t *edge_counters(struct edge *edge)
 	return edge->count;
 }
 
-/* Offloads of a TAP: the kernel leaves checksums and the segmentation of long TCP segments to the
- * edge, and describes them in a header before each Ethernet frame. The edge completes checksums,
- * and passes long segments on as they are, with a header (wire/frame.h). Input from both sides is
+/* TAP offloads: the kernel leaves checksums and the segmentation of long TCP segments to the edge,
+ * and describes them in a header before each Ethernet frame. The edge completes checksums, and
+ * forwards long segments unchanged, with a segment header (wire/frame.h). Input from both sides is
  * untrusted. */
 
 #define TCP_BYTES       20
 #define TCP_CHECKSUM_AT 16
 
-/* The Internet checksum (RFC 1071), which does not depend on the order of bytes in a word. */
+/* Computes the Internet checksum (RFC 1071), which is independent of the CPU's byte order. */
 static void complete_checksum(uint8_t *from, uint32_t bytes, uint32_t at)
 {
 	uint64_t sum = 0;
@@ -127,12 +127,12 @@ static void complete_checksum(uint8_t *from, uint32_t bytes, uint32_t at)
 		sum = (sum & 0xFFFF) + (sum >> 16);
 	checksum = (uint16_t)~sum;
 	if (checksum == 0)
-		checksum = UINT16_MAX; /* 0 means none in UDP */
+		checksum = UINT16_MAX; /* in UDP, 0 means no checksum */
 	memcpy(from + at, &checksum, sizeof(checksum));
 }
 
-/* Carries out the offloads of an IP packet that has SEGMENT_BYTES of room before it. Returns the
- * number of header bytes written there, or -EINVAL: the description does not fit the packet. */
+/* Performs the offloads of an IP packet that has SEGMENT_BYTES of free space before it. Returns the
+ * number of header bytes written there, or -EINVAL if the description does not fit the packet. */
 static int edge_offload_send(const struct virtio_net_hdr *offload, uint8_t *packet, uint32_t bytes)
 {
 	uint32_t start = (uint32_t)offload->csum_start - EDGE_ETHERNET_BYTES;
@@ -154,7 +154,7 @@ static int edge_offload_send(const struct virtio_net_hdr *offload, uint8_t *pack
 	return SEGMENT_BYTES;
 }
 
-/* IPv6 packets may have more headers, which the kernel checks. */
+/* For IPv6, the kernel checks any extension headers. */
 static bool is_tcp(const uint8_t *packet, uint32_t bytes, uint32_t at)
 {
 	if (at + TCP_BYTES > bytes)
@@ -164,8 +164,8 @@ static bool is_tcp(const uint8_t *packet, uint32_t bytes, uint32_t at)
 	return packet[9] == IPPROTO_TCP && at == 4u * (packet[0] & 15u);
 }
 
-/* Describes an IP packet for the kernel; 'header': the segment header of its message, or NULL.
- * Returns false if it does not fit the packet. */
+/* Describes an IP packet for the kernel. 'header' is the segment header of its message, or NULL.
+ * Returns false if the header does not fit the packet. */
 static bool edge_offload_receive(const uint8_t *header, const uint8_t *packet, uint32_t bytes,
 	struct virtio_net_hdr *offload)
 {
@@ -193,8 +193,8 @@ static void drop(struct edge *edge, struct edge_action *action, enum edge_counte
 	action->verdict = EDGE_DROP;
 }
 
-/* ARP for IPv4 over Ethernet (RFC 826): hardware type, protocol type, lengths, operation, then
- * sender and target as 6 + 4 bytes each. */
+/* Handles ARP for IPv4 over Ethernet (RFC 826): hardware type, protocol type, lengths, operation,
+ * then sender and target of 6 + 4 bytes each. */
 static void answer_arp(
 	struct edge *edge, const uint8_t *frame, uint32_t bytes, struct edge_action *action)
 {
@@ -208,7 +208,7 @@ static void answer_arp(
 		return;
 	}
 	wanted = edge_host_of(edge, get32(arp + 24));
-	/* The kernel asks for its own address to detect duplicates: no answer. */
+	/* The kernel requests its own address to detect duplicates and must get no answer. */
 	if (wanted == FRAME_HOST_NONE || wanted == edge->config.host) {
 		drop(edge, action, EDGE_DROP_ARP);
 		return;
@@ -217,7 +217,7 @@ static void answer_arp(
 	frame_host_mac(wanted, reply + 6);
 	memcpy(reply + 12, frame + 12, 2);
 	memcpy(reply + 14, request, sizeof(request));
-	reply[21] = 2; /* reply */
+	reply[21] = 2; /* operation: reply */
 	frame_host_mac(wanted, reply + 22);
 	put32(reply + 28, edge_address(edge, wanted));
 	memcpy(reply + 32, arp + 8, 10);
@@ -236,7 +236,7 @@ static uint16_t host_of_mac(const struct edge *edge, const uint8_t *mac)
 	return host;
 }
 
-/* Length of an IPv4 or IPv6 packet in 'bytes' bytes; 0 if it is neither. */
+/* Returns the length of an IPv4 or IPv6 packet in 'bytes' bytes, or 0 if it is neither. */
 static uint32_t ip_bytes(const uint8_t *packet, uint32_t bytes)
 {
 	uint32_t header, total;
@@ -307,7 +307,7 @@ void edge_from_tap(struct edge *edge, const struct virtio_net_hdr *offload, uint
 	}
 }
 
-/* Reassembly. Single-frame messages, the usual case, pass without a copy. Longer ones are
+/* Reassembly. Single-frame messages, the common case, are not copied. Longer messages are
  * reassembled in one of a few buffers, which a source occupies only while its message is
  * incomplete. */
 static uint8_t *buffer_of(struct edge *edge, const struct edge_progress *progress)
@@ -348,7 +348,7 @@ static void collect(
 	progress->bytes += delivery->bytes;
 }
 
-/* True if the frame completes a message; sets packet->packet and bytes. */
+/* Returns true if the frame completes a message; sets packet->packet and packet->bytes. */
 static bool edge_reassemble(
 	struct edge *edge, const struct nic_delivery *delivery, struct edge_packet *packet)
 {
@@ -373,13 +373,13 @@ static bool edge_reassemble(
 	collected = progress->state == EDGE_COLLECTING;
 	packet->packet = buffer_of(edge, progress);
 	packet->bytes = progress->bytes;
-	/* The buffer is free for the next message, which arrives with a later call. */
+	/* The next message, which arrives in a later call, may reuse the buffer. */
 	stop(edge, progress, EDGE_IDLE);
 	return collected;
 }
 
-/* The MAC address for a group address (RFC 2464, RFC 1112). Returns false if the address is not a
- * group. */
+/* Sets the MAC address for a group address (RFC 2464, RFC 1112). Returns false if the address is
+ * not a group address. */
 static bool group_mac(const uint8_t *address6, uint8_t mac[6])
 {
 	mac[0] = mac[1] = 0x33;
@@ -401,7 +401,7 @@ static bool group_mac4(const uint8_t *address, uint8_t mac[6])
 	return address[0] >> 4 == 0xE;
 }
 
-/* Fills the Ethernet header as if the source's interface had sent the packet to this host's. */
+/* Fills the Ethernet header as if the source's interface had sent the packet to this host. */
 static bool complete(struct edge *edge, uint16_t source, struct edge_packet *packet)
 {
 	uint32_t header = segment_header(packet->packet, packet->bytes);
@@ -417,7 +417,7 @@ static bool complete(struct edge *edge, uint16_t source, struct edge_packet *pac
 		return false;
 	}
 	six = ip[0] >> 4 == 6;
-	/* A kernel ignores a packet to a group if the frame is addressed to itself. */
+	/* The kernel ignores a group packet in a frame addressed to the host itself. */
 	if (six ? !group_mac(ip + 24, packet->ethernet) : !group_mac4(ip + 16, packet->ethernet))
 		frame_host_mac(edge->config.host, packet->ethernet);
 	frame_host_mac(source, packet->ethernet + 6);

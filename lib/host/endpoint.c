@@ -27,7 +27,7 @@ static uint64_t place(uint64_t *at, uint64_t bytes)
 	return start;
 }
 
-/* A slot for each frame that a peer may send without a grant, plus the wide windows. */
+/* Returns enough slots for all frames that peers may send without a grant, plus wide windows. */
 static uint32_t receive_slots(uint32_t pairs)
 {
 	uint32_t wide = pairs < ENDPOINT_WIDE_PEERS ? pairs : ENDPOINT_WIDE_PEERS;
@@ -125,7 +125,7 @@ void endpoint_destroy(struct endpoint *endpoint)
 	free(endpoint);
 }
 
-/* Invariants. */
+/* --- invariants --- */
 
 static const char *check_orders(const struct endpoint *endpoint)
 {

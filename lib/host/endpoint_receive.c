@@ -4,7 +4,7 @@
 
 #include "endpoint_private.h"
 
-/* Receive slots: stores arriving frames, and takes back slots from the program. */
+/* Receive slots: stores arriving frames, and frees the slots that the program returns. */
 
 static void publish(struct endpoint *endpoint, uint32_t slot)
 {
@@ -19,9 +19,9 @@ static struct endpoint_arrival *slot_at(struct endpoint *endpoint, uint32_t slot
 	return (void *)(endpoint->receive + (size_t)slot * endpoint->receive_slot_bytes);
 }
 
-/* A new program is at the other end: slots that the previous one used are not counted when they
- * come back. Returns false if too few free slots are left for the first window, because the program
- * has not returned enough. */
+/* Starts a window for a new program at the other end. Slots that the previous program used are not
+ * counted when they are returned. Returns false if too few slots are free for the initial window,
+ * because this endpoint's program has not returned enough. */
 static bool begin_receiving(struct endpoint *endpoint, struct pair *pair, uint32_t life)
 {
 	uint32_t spare = endpoint->frees - endpoint->promised;
@@ -78,13 +78,13 @@ bool endpoint_store(struct endpoint *endpoint, uint32_t index, const struct nic_
 	if (delivery->first)
 		memcpy(arrival->head, delivery->payload + ENDPOINT_WIRE_BYTES - ENDPOINT_HEAD_BYTES,
 			ENDPOINT_HEAD_BYTES);
-	/* Not arrival->bytes: the program may have changed it. */
+	/* Do not use arrival->bytes, which the program may have changed. */
 	memcpy(arrival + 1, delivery->payload + front, bytes);
 	publish(endpoint, slot);
 	return true;
 }
 
-/* The notice uses a slot outside all windows. If none is free, the notice waits for one. */
+/* A notice uses a slot outside all windows. If none is free, the notice waits for one. */
 void endpoint_store_gone(struct endpoint *endpoint, uint32_t index, uint32_t life)
 {
 	struct pair *pair = &endpoint->pair[index];
@@ -92,7 +92,7 @@ void endpoint_store_gone(struct endpoint *endpoint, uint32_t index, uint32_t lif
 
 	pair->partial = false;
 	if (endpoint->frees == endpoint->promised) {
-		/* One notice for two programs means all programs. */
+		/* A single notice for two programs covers all programs. */
 		pair->gone_life = pair->gone_waits && pair->gone_life != life ? 0 : life;
 		endpoint->gone_waiting += !pair->gone_waits;
 		pair->gone_waits = true;
@@ -131,7 +131,7 @@ static void store_waiting(struct endpoint *endpoint)
 	}
 }
 
-/* A slot has come back. A credit message is sent for each quarter of the window. */
+/* Counts a returned slot. A credit message is sent for each quarter of the window. */
 static void count_return(struct endpoint *endpoint, uint32_t index, uint32_t life)
 {
 	struct pair *pair = &endpoint->pair[index];

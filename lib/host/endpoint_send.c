@@ -5,9 +5,9 @@
 
 #include "endpoint_private.h"
 
-/* Takes orders from the program, and keeps the queues of its pairs. */
+/* Accepts orders from the program, and maintains the queues of its pairs. */
 
-/* --- queues of pairs --- */
+/* --- pair queues --- */
 
 static uint32_t *next_of(struct endpoint *endpoint, uint32_t pair, bool owed)
 {
@@ -80,8 +80,8 @@ static void complete_all(struct endpoint *endpoint, uint16_t *list, int error, u
 	}
 }
 
-/* A first message may be for a program that is not attached. The other interface's answer, a grant
- * or a notice, decides. */
+/* The first messages may be for a program that is not attached. The other interface's answer, a
+ * grant or a notice, decides. */
 void endpoint_end_piece(struct endpoint *endpoint, unsigned slot, int error, uint64_t *count)
 {
 	struct order *order = &endpoint->order[slot];
@@ -115,7 +115,7 @@ void endpoint_fail_pair(
 		endpoint_store_gone(endpoint, index, pair->tx_life);
 }
 
-/* From here on pieces are for another program. */
+/* Starts a new life: further pieces are for a different program. */
 static void begin_life(struct endpoint *endpoint, uint32_t index, uint32_t life, uint64_t *count)
 {
 	struct pair *pair = &endpoint->pair[index];
@@ -130,8 +130,8 @@ static void begin_life(struct endpoint *endpoint, uint32_t index, uint32_t life,
 	pair->tx_generation++;
 }
 
-/* Chooses the life for an order without one: the present life, or the next one if that has
- * ended. */
+/* Selects the life for an order. An order without a life uses the current life, or the next one if
+ * the current life has ended. */
 static void choose_life(
 	struct endpoint *endpoint, uint32_t index, struct order *order, uint64_t *count)
 {
@@ -167,7 +167,7 @@ static void queue_order(struct endpoint *endpoint, unsigned slot, uint64_t *coun
 	make_ready(endpoint, order->pair);
 }
 
-/* The order was copied from the program's memory. */
+/* 'from' is a copy in private memory. */
 static void take_order(
 	struct endpoint *endpoint, const struct endpoint_order *from, uint64_t *count)
 {

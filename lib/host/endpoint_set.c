@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A host's endpoints as users of its interface. */
+/* A host's set of endpoints: creation, message fields and bells. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +82,7 @@ struct endpoint *endpoint_set_remove(struct endpoint_set *set, unsigned number)
 	return endpoint;
 }
 
-/* --- the interface's fields --- */
+/* --- message fields --- */
 
 void endpoint_wire_encode(const struct endpoint_wire *wire, uint8_t *out)
 {
@@ -97,7 +97,6 @@ void endpoint_wire_encode(const struct endpoint_wire *wire, uint8_t *out)
 	put32(out + 20, 0);
 }
 
-/* The caller has ENDPOINT_WIRE_BYTES. */
 bool endpoint_wire_decode(struct endpoint_wire *wire, const uint8_t *in)
 {
 	*wire = (struct endpoint_wire){.kind = in[1],
@@ -145,7 +144,7 @@ void endpoint_set_pull(
 		bytes);
 }
 
-/* --- sleep --- */
+/* --- bells --- */
 
 uint64_t endpoint_set_bells(struct endpoint_set *set)
 {

@@ -16,8 +16,8 @@ struct endpoint *endpoint_set_find(struct endpoint_set *set, const struct endpoi
 	return endpoint;
 }
 
-/* The peer has ended, or never existed. The message contains the peer's life number and this
- * endpoint's. */
+/* Handles a notice that the peer has ended or never existed. It contains the lives of the peer and
+ * of this endpoint. */
 static void take_gone(struct endpoint_set *set, struct endpoint *endpoint, uint32_t index,
 	const struct endpoint_wire *wire)
 {
@@ -28,15 +28,15 @@ static void take_gone(struct endpoint_set *set, struct endpoint *endpoint, uint3
 		endpoint_fail_pair(endpoint, index, -ECONNRESET, !receives, set->count);
 	if (receives)
 		endpoint_store_gone(endpoint, index, wire->from_life);
-	/* One notice is enough. */
+	/* The program needs only one notice. */
 	if (receives)
 		pair->rx_life = 0;
 }
 
 static void owe_answer(struct endpoint_set *set, uint16_t host, const struct endpoint_wire *to)
 {
-	/* The answer waits in a record until the next poll, because a send may be refused during a
-	 * callback of the interface. */
+	/* The answer waits in a record until the next poll, because the interface may refuse to
+	 * send during a callback. */
 	struct endpoint_control *control = endpoint_set_get_control(set);
 	const struct endpoint_wire gone = {.kind = ENDPOINT_GONE,
 		.from = to->to,
@@ -53,7 +53,7 @@ static void owe_answer(struct endpoint_set *set, uint16_t host, const struct end
 		set->answers |= UINT64_C(1) << (control - set->control);
 }
 
-/* The peer asks whether its pieces can still be accepted, or were for another program. */
+/* Answers a peer that asks whether its pieces are accepted or were for a different program. */
 static void take_probe(struct endpoint_set *set, struct endpoint *endpoint, uint16_t host,
 	uint32_t index, const struct endpoint_wire *wire)
 {
@@ -76,14 +76,14 @@ void endpoint_set_take_control(
 	if (wire->kind == ENDPOINT_PROBE)
 		take_probe(set, endpoint, host, index, wire);
 	else if (endpoint == NULL)
-		return; /* the program ended meanwhile */
+		return; /* the program has ended meanwhile */
 	else if (wire->kind == ENDPOINT_CREDIT)
 		endpoint_take_grant(endpoint, index, wire->from_life, wire->number, set->count);
 	else
 		take_gone(set, endpoint, index, wire);
 }
 
-/* The first frame of a message. */
+/* Handles the first frame of a message. */
 static void begin(struct endpoint_set *set, const struct nic_delivery *delivery)
 {
 	struct endpoint_current *current = &set->current[delivery->source];
@@ -106,7 +106,7 @@ static void begin(struct endpoint_set *set, const struct nic_delivery *delivery)
 		return;
 	}
 	if (endpoint->closing)
-		return; /* the notice follows the program's messages */
+		return; /* the notice is sent after the program's messages */
 	current->endpoint = wire.to;
 	current->pair = (uint32_t)delivery->source * set->endpoints + wire.from;
 	if (endpoint_receive_from(endpoint, current->pair, wire.from_life))
@@ -133,7 +133,7 @@ void endpoint_set_deliver(struct endpoint_set *set, const struct nic_delivery *d
 	set->count[ENDPOINT_OVERRUN]++;
 }
 
-/* A probe that the other interface does not answer means the same as an unanswered piece. */
+/* An unanswered probe has the same effect as an unanswered piece. */
 static void end_control(struct endpoint_set *set, struct endpoint_control *control, int error)
 {
 	const struct endpoint_wire *wire = &control->wire;

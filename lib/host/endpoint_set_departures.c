@@ -6,10 +6,10 @@
 #include "nic/nic.h"
 #include "wire/frame.h"
 
-/* Messages to other endpoints: pieces of programs, and the interface's own. */
+/* Messages to other endpoints: the programs' pieces, and the interface's control messages. */
 
 #define PIECES_A_TURN 32
-#define PROBE_PS      (100 * PS_PER_MS) /* wait for a grant before a probe is sent */
+#define PROBE_PS      (100 * PS_PER_MS) /* wait for a grant before a probe */
 
 struct endpoint_control *endpoint_set_get_control(struct endpoint_set *set)
 {
@@ -19,7 +19,7 @@ struct endpoint_control *endpoint_set_get_control(struct endpoint_set *set)
 	return NULL;
 }
 
-/* Returns 0, or a negative errno of nic_send(). 'nic' NULL: only for this host. */
+/* Returns 0, or a negative errno of nic_send(). 'nic' may be NULL if 'host' is this host. */
 static int send_control(struct endpoint_set *set, struct nic *nic, uint16_t host,
 	const struct endpoint_wire *wire, weft_time now)
 {
@@ -45,7 +45,7 @@ static int send_control(struct endpoint_set *set, struct nic *nic, uint16_t host
 	return result;
 }
 
-/* Messages between endpoints of this host do not use the fabric: frames are copied here. */
+/* Copies the frames of a message to an endpoint of this host, without using the fabric. */
 static void deliver_here(struct endpoint_set *set, uint64_t cookie, uint32_t bytes, weft_time now)
 {
 	struct nic_delivery delivery = {.source = set->host, .payload = set->scratch, .now = now};
@@ -62,7 +62,7 @@ static void deliver_here(struct endpoint_set *set, uint64_t cookie, uint32_t byt
 	}
 }
 
-/* Waits for a route to return for as long as a peer may be silent. */
+/* Hides a missing route (-ENETUNREACH) as -EAGAIN until the give-up time has passed. */
 static int wait_for_route(struct endpoint_set *set, struct pair *pair, int result, weft_time now)
 {
 	if (result == 0)
@@ -74,8 +74,8 @@ static int wait_for_route(struct endpoint_set *set, struct pair *pair, int resul
 	return now - pair->refused_ps < set->give_up_ps ? -EAGAIN : result;
 }
 
-/* Returns 0 if the piece has left, or -EAGAIN if it cannot leave now. After any other error its
- * pair has failed. */
+/* Returns 0 if the piece was sent, or -EAGAIN if it cannot be sent now. After any other error, the
+ * pair must fail. */
 static int send_piece(struct endpoint_set *set, struct endpoint *endpoint, uint32_t index,
 	struct nic *nic, weft_time now)
 {
@@ -122,7 +122,7 @@ static bool window_is_open(
 	return (int32_t)(pair->limit - pair->sent - frame_count(bytes, set->mtu_bytes)) >= 0;
 }
 
-/* Round robin over the pairs with an open window. */
+/* Serves the pairs with an open window round robin. */
 static unsigned send_pieces(
 	struct endpoint_set *set, struct endpoint *endpoint, struct nic *nic, weft_time now)
 {
@@ -198,8 +198,8 @@ static unsigned send_controls(
 	return count;
 }
 
-/* Sends answers that waited for this poll. An answer that cannot be sent is dropped: the peer
- * probes again. */
+/* Sends the answers recorded for this poll. An answer that cannot be sent is dropped, because the
+ * peer probes again. */
 static void send_answers(struct endpoint_set *set, struct nic *nic, weft_time now)
 {
 	for (; set->answers != 0; set->answers &= set->answers - 1) {
@@ -231,7 +231,7 @@ static bool is_known(const struct pair *pair)
 	return pair->used || pair->rx_life != 0;
 }
 
-/* Ends an endpoint whose orders have left, or have waited for as long as a peer may be silent. */
+/* Closes an endpoint when its orders have been sent or have waited for the give-up time. */
 static void close_drained(struct endpoint_set *set, struct endpoint *endpoint, weft_time now)
 {
 	if (!endpoint->closing || endpoint->closed)
@@ -244,7 +244,7 @@ static void close_drained(struct endpoint_set *set, struct endpoint *endpoint, w
 	for (uint32_t i = 0; i < endpoint->pairs; i++) {
 		endpoint_fail_pair(endpoint, i, -ESHUTDOWN, false, set->count);
 		endpoint->pair[i].owes &= (uint8_t)~OWES_PROBE;
-		/* A due grant is sent first: it shows that the program was attached. */
+		/* A due grant is sent first, because it shows that the program was attached. */
 		if (is_known(&endpoint->pair[i]))
 			endpoint_owe(endpoint, i, OWES_GONE);
 	}

@@ -9,8 +9,8 @@
 #include "traffic/synthetic.h"
 
 #define SEEN_FRAMES 64
-/* A loop that was descheduled after reading its clock may be this far behind the sender's: negative
- * latencies within it count as 0. */
+/* Maximum lag of a loop that was descheduled after reading its clock. Negative latencies up to this
+ * size count as 0. */
 #define SKEW_NS 1000000000u
 
 struct measure_sink *measure_sink_create(uint16_t host, uint16_t hosts)
@@ -53,7 +53,7 @@ void measure_sink_set_flows(struct measure_sink *sink, struct measure_sink_flow 
 		sink->entry[i].flow = flow[i];
 }
 
-/* An empty histogram is skipped, because it may not have memory yet. */
+/* Skips empty histograms, which may have no memory yet. */
 static void reset_entry(struct measure_sink_entry *entry)
 {
 	if (entry->network_ns.count > 0)
@@ -90,7 +90,7 @@ void measure_sink_set_clock(
 	sink->source[source].clock = clock;
 }
 
-/* A late frame: a duplicate, or one that was counted as lost. */
+/* Classifies a late frame: a duplicate, or a frame that was counted as lost. */
 static void take_late(struct measure_sink *sink, struct measure_source *source, uint32_t behind)
 {
 	uint64_t bit = behind <= SEEN_FRAMES ? (uint64_t)1 << (behind - 1) : 0;
@@ -104,7 +104,7 @@ static void take_late(struct measure_sink *sink, struct measure_source *source, 
 	sink->lost--;
 }
 
-/* Frames of a flow count from 0. */
+/* Sequence numbers of a flow start at 0. */
 void measure_sink_watch(struct measure_sink *sink, const struct nic_delivery *delivery)
 {
 	struct measure_source *source = &sink->source[delivery->source];
@@ -124,7 +124,7 @@ void measure_sink_watch(struct measure_sink *sink, const struct nic_delivery *de
 	source->next = delivery->sequence + 1;
 }
 
-/* Reads the prefix, or compares the payload with it. */
+/* Reads the message prefix, and compares the payload with the expected content. */
 static void check_content(struct measure_sink *sink, struct measure_source *source,
 	const struct nic_delivery *delivery)
 {
@@ -151,8 +151,8 @@ static void check_content(struct measure_sink *sink, struct measure_source *sour
 	}
 }
 
-/* The local time converted to the clock of a source on another machine. Returns false if unknown,
- * or so uncertain that latencies could wrap. */
+/* Converts the local time to the clock of a source on another machine. Returns false if the offset
+ * is unknown, or so uncertain that latencies could wrap. */
 static __attribute__((noinline)) bool convert_time(
 	struct measure_sink *sink, const struct measure_source *source, uint64_t *ns)
 {
@@ -184,7 +184,7 @@ static uint64_t network_of(const struct nic_delivery *delivery, uint64_t at_ns)
 	return network_ns > UINT32_MAX - SKEW_NS ? 0 : network_ns;
 }
 
-/* Time from an earlier moment on this host's clock to the delivery. */
+/* Returns the time from 'earlier', on this host's clock, to the delivery. */
 static uint64_t since_ns(const struct nic_delivery *delivery, weft_time earlier)
 {
 	return minus(delivery->now / PS_PER_NS, earlier / PS_PER_NS);
@@ -222,7 +222,7 @@ static void record(struct measure_sink *sink, const struct measure_source *sourc
 	struct measure_sink_entry *entry, const struct nic_delivery *delivery)
 {
 	uint64_t waited_ns = since_ns(delivery, delivery->arrived);
-	uint64_t now_ns = delivery->now / PS_PER_NS; /* on the source's clock */
+	uint64_t now_ns = delivery->now / PS_PER_NS; /* converted to the source's clock */
 	uint64_t network_ns, due_ns;
 
 	if (delivery->now < sink->measure_from)
@@ -245,7 +245,7 @@ static void record(struct measure_sink *sink, const struct measure_source *sourc
 		record_total(sink, source, entry, delivery, now_ns);
 }
 
-/* Records the latency of a frame for a TAP edge. */
+/* Counts a frame of a program's message and records its latency. */
 static void measure_sink_pass(struct measure_sink *sink, const struct nic_delivery *delivery)
 {
 	const struct measure_source *source = &sink->source[delivery->source];

@@ -2,20 +2,20 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A measuring host: takes synthetic messages, records their latency and checks the guarantees of
- * delivery: nothing lost, duplicated, out of order or altered. The three counters of 'checks' in a
- * result come from the sink, which counts independently of the interface.
+/* Measures at a receiving host: takes synthetic messages, records their latency and checks the
+ * delivery guarantees: no frame is lost, duplicated, out of order or altered. The delivery counters
+ * of 'checks' in a result come from the sink, which counts independently of the interface.
  *
- * Network latency: from the injection of a frame's header to its arrival, one sample per frame.
- * Total latency: from the generation of a message to the arrival of the last of its frames, one
- * sample per message. Both are recorded for the arrival that the loop observed, and for the due
- * arrival (the fabric's latency alone). 'waited' has the time that frames then waited for earlier
- * ones (lateness.h). Frames for a TAP edge have their own network latency. Stamps from a source on
- * another machine are converted with the estimate of its clock at the frame's arrival
- * (clock_offset.h), and the maximum error bound is kept. While nothing is known of that clock, its
- * frames are counted but give no sample. Nothing that arrives before 'measure_from' is recorded.
+ * Network latency is the time from the injection of a frame's header to the frame's arrival, one
+ * sample per frame. Total latency is the time from the generation of a message to the arrival of
+ * its last frame, one sample per message. Both are recorded for the arrival that the loop observed
+ * and for the due arrival (the fabric's latency alone). 'waited' records how long frames then
+ * waited for earlier ones (lateness.h). Frames for a TAP edge have a separate network latency. Time
+ * stamps from another machine are converted with the estimate of its clock at the frame's arrival
+ * (clock_offset.h), and the maximum error bound is recorded. Until there is an estimate, frames are
+ * counted without a sample. Arrivals before 'measure_from' give no samples.
  *
- * Messages are also counted per entry of the run's traffic (synthetic.h). */
+ * Messages are also counted per traffic entry of the run (synthetic.h). */
 
 #include "edge.h"
 #include "nic/clock/clock_offset.h"
@@ -24,16 +24,16 @@
 #include "stats/lateness.h"
 
 struct measure_source {
-	uint64_t seen; /* which of the 64 frames before 'next' arrived; bit 0 is the latest */
-	uint32_t next; /* expected frame */
+	uint64_t seen; /* arrived frames among the 64 before 'next'; bit 0 is the latest */
+	uint32_t next; /* next expected frame */
 	uint32_t message;
 	uint32_t message_bytes;
 	uint64_t generated_ns;
-	weft_time arrived, arrived_due; /* latest arrival of 'message' so far */
+	weft_time arrived, arrived_due; /* latest arrival among the frames of 'message' */
 	uint16_t flow;
-	uint8_t entry;                    /* entry of 'message' */
-	bool known, open;                 /* 'open': the prefix of 'message' was valid */
-	const struct clock_offset *clock; /* NULL: it has this clock */
+	uint8_t entry;                    /* traffic entry of 'message' */
+	bool known, open;                 /* open: the prefix of 'message' was valid */
+	const struct clock_offset *clock; /* clock of the source; NULL: same clock as this host */
 };
 
 struct measure_sink_flow {
@@ -41,38 +41,38 @@ struct measure_sink_flow {
 	weft_time last_ps;
 };
 
-/* Arrivals of one entry of the traffic since the last reset. */
+/* Arrivals of one traffic entry since the last reset. */
 struct measure_sink_entry {
 	uint64_t frames, messages, bytes;
 	struct histogram network_ns, total_ns; /* from measure_from on */
-	/* [hosts] messages by source, and when the last one arrived. Owned by the caller; NULL: not
-	 * wanted. */
+	/* [hosts] number of messages from each source, and arrival of the last one. Owned by the
+	 * caller; may be NULL. */
 	struct measure_sink_flow *flow;
 };
 
-/* Frames of sources with another clock. */
+/* Frames from sources with a different clock. */
 struct measure_clocks {
 	uint64_t timed;     /* frames with a known latency */
-	uint64_t bound_ns;  /* the largest possible error of a latency */
-	uint64_t bounds_ns; /* the sum of all frames' bounds */
-	uint64_t untimed;   /* frames without a latency: the source's clock was unknown */
+	uint64_t bound_ns;  /* maximum error of a latency */
+	uint64_t bounds_ns; /* sum of the error bounds */
+	uint64_t untimed;   /* frames without a latency, because the source's clock was unknown */
 };
 
 struct measure_sink {
 	uint16_t host, hosts;
 	weft_time measure_from;
-	struct measure_sink_entry *entry; /* [entries]; NULL: not told apart */
+	struct measure_sink_entry *entry; /* [entries]; NULL: no separate counts */
 	unsigned entries;
 	struct histogram network_ns, total_ns, network_due_ns, total_due_ns, edges_ns;
 	struct order_wait waited;
 	uint64_t frames, messages, bytes;
-	uint64_t edge_frames, edge_bytes;           /* sent by programs */
+	uint64_t edge_frames, edge_bytes;           /* from programs */
 	uint64_t measured_messages, measured_bytes; /* from measure_from on */
-	/* Frames in network_ns that were late by at most a tenth of their network_due_ns. */
+	/* Frames in network_ns whose lateness was at most a tenth of their due network latency. */
 	uint64_t within_tenth;
 	struct measure_clocks clocks;            /* from measure_from on */
-	uint64_t lost, duplicated, out_of_order; /* frames; 0 if the guarantees of delivery hold */
-	uint64_t altered;                        /* frames whose bytes were changed */
+	uint64_t lost, duplicated, out_of_order; /* frames; all 0 if the delivery guarantees hold */
+	uint64_t altered;                        /* frames with changed bytes */
 	struct measure_source source[];          /* [hosts] */
 };
 
@@ -80,60 +80,60 @@ struct measure_sink {
 struct measure_sink *measure_sink_create(uint16_t host, uint16_t hosts);
 void measure_sink_destroy(struct measure_sink *sink);
 
-/* From now on distinguishes 'entries' entries, and counts by source in flow[entry], [hosts], unless
- * that is NULL. The caller owns and clears these counters; sinks that one thread serves may share
- * them. Returns 0, or -ENOMEM: the sink is unchanged. */
+/* Starts separate counts for 'entries' traffic entries. Unless it is NULL, flow[entry], [hosts],
+ * counts by source; it remains the caller's, who clears it. Sinks served by the same thread may
+ * share it. Returns 0, or -ENOMEM with the sink unchanged. */
 int measure_sink_set_entries(
 	struct measure_sink *sink, unsigned entries, struct measure_sink_flow *const *flow);
 
-/* From now on the counters by source of the same entries are in 'flow'. */
+/* Replaces the counters by source of the same entries. */
 void measure_sink_set_flows(struct measure_sink *sink, struct measure_sink_flow *const *flow);
 
-/* The time stamps in frames of 'source' come from another clock, whose estimate the caller owns.
- * Call before the first frame. */
+/* Sets the clock estimate for time stamps from 'source'; it remains the caller's. Call before the
+ * first frame. */
 void measure_sink_set_clock(
 	struct measure_sink *sink, uint16_t source, const struct clock_offset *clock);
 
-/* Checks order and number of every delivered frame, synthetic or not. */
+/* Checks order and sequence number of every delivered frame, synthetic or not. */
 void measure_sink_watch(struct measure_sink *sink, const struct nic_delivery *delivery);
-/* Records content and latency of the frames of synthetic messages. */
+/* Checks the content of a synthetic message's frame and records its latency. */
 void measure_sink_take(struct measure_sink *sink, const struct nic_delivery *delivery);
 
-/* Clears the measurements, but neither the expected numbers nor the counters by source. */
+/* Clears the measurements, but not the expected sequence numbers or the counters by source. */
 void measure_sink_reset(struct measure_sink *sink, weft_time measure_from);
-/* Clears the latencies and other values counted from 'measure_from' on, but not the entries'
- * counters. */
+/* Clears latencies and other values counted from 'measure_from' on, but not the entries' counters.
+ */
 void measure_sink_restart(struct measure_sink *sink, weft_time measure_from);
 
-/* The layer above an interface: passes synthetic messages to the measuring sink, messages between
- * endpoints to the endpoints, and others to the edge; a host may lack endpoints or an edge. The
+/* Dispatches deliveries of an interface: synthetic messages to the measuring sink, messages between
+ * endpoints to the endpoints, and all others to the edge. A host may lack endpoints or an edge. The
  * first byte identifies the kind of message (synthetic.h, endpoint.h). The sink checks the order of
  * all messages. */
 
 struct host_demux {
 	struct measure_sink *sink;
-	struct edge *edge; /* NULL: none */
-	uint8_t *to; /* [hosts] enum host_demux_to: where the current message from each host goes */
+	struct edge *edge; /* may be NULL */
+	uint8_t *to; /* [hosts] enum host_demux_to: handler of the current message from each host */
 	uint16_t hosts;
 	/* Receives the packets that the edge completes. */
 	void *ctx;
 	void (*packet)(void *ctx, const struct edge_packet *packet);
-	/* Called for each synthetic message that arrived completely, with the due arrival of its
-	 * last frame; may be NULL. */
+	/* Called for each synthetic message when it is complete, with the due arrival of its last
+	 * frame; may be NULL. */
 	void *message_ctx;
 	void (*message)(void *message_ctx, uint16_t source, weft_time due_ps);
 	/* Receives frames between endpoints; NULL: none. */
 	void *endpoint_ctx;
 	void (*endpoint)(void *endpoint_ctx, const struct nic_delivery *delivery);
-	/* Frames of programs' messages for which there was no edge or endpoint. */
+	/* Program frames for which this host has no edge or endpoints. */
 	uint64_t unclaimed;
 };
 
 enum host_demux_to { HOST_DEMUX_SINK, HOST_DEMUX_EDGE, HOST_DEMUX_ENDPOINT };
 
-/* The caller keeps 'sink' and 'edge'. Returns 0 or -ENOMEM. */
+/* 'sink' and, if it is set later, 'edge' remain the caller's. Returns 0 or -ENOMEM. */
 int host_demux_init(struct host_demux *demux, struct measure_sink *sink, uint16_t hosts);
 void host_demux_fini(struct host_demux *demux);
 
-/* For nic_host.deliver; 'ctx' is the demux. */
+/* Callback for nic_host.deliver; 'ctx' is the demux. */
 void host_demux_deliver(void *ctx, const struct nic_delivery *delivery);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* libweft. A message that fits into a piece is sent at once. For a longer one the sender asks, with
- * the first piece; the receiver answers when a receive matches, and the data goes straight into its
- * buffer. So an unexpected message takes no more memory than a piece. */
+/* libweft. A message that fits in a piece is sent immediately. For a longer message, the sender
+ * asks with the first piece. The receiver grants when a receive matches, and further data is copied
+ * directly to its buffer. An unexpected message therefore needs no more memory than a piece. */
 
 #include "weft_client_private.h"
 
@@ -72,7 +72,7 @@ int weft_poll(struct weft *weft, struct weft_event *events, int max)
 	return count == 0 && weft->events == 0 && weft->down ? -ENETDOWN : count;
 }
 
-/* Also true if there is an event already. */
+/* Also returns true if an event is already queued. */
 static bool has_news(const struct weft *weft)
 {
 	return weft->events > 0 || weft->down || weft->broken || client_can_send(weft) ||
@@ -95,7 +95,7 @@ int weft_fd(const struct weft *weft)
 	return weft->waits;
 }
 
-/* Makes the descriptor readable after 'timeout_ms'; -1: never. */
+/* Arms the timer for 'timeout_ms'. Returns its descriptor; -1 if the timeout is negative. */
 static int set_timer(struct weft *weft, int timeout_ms)
 {
 	const struct itimerspec at = {
@@ -133,7 +133,7 @@ int weft_wait(struct weft *weft, int timeout_ms)
 	return weft->events > 0;
 }
 
-/* --- requests --- */
+/* --- sends and receives --- */
 
 int weft_post_send(struct weft *weft, const struct weft_message *message)
 {
@@ -274,7 +274,7 @@ static void map(struct weft *weft)
 		weft->free_slot[weft->free_slots++] = (uint16_t)i;
 }
 
-/* The end of the lab's process wakes a program like an event. */
+/* The end of the lab process wakes a program, as an event does. */
 static int watch(struct weft *weft)
 {
 	struct epoll_event event = {.events = EPOLLIN};

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Handles frames in receive slots, and peers that have ended. */
+/* Handles frames in receive slots, and notices that peers have ended. */
 
-#define RETURNS_A_TURN (ENDPOINT_WINDOW / 4) /* the interface grants so many at a time */
+#define RETURNS_A_TURN (ENDPOINT_WINDOW / 4) /* the interface grants this many at a time */
 
 static void take_grant(
 	struct weft *weft, const struct weft_address *from, const struct piece *piece)
@@ -47,7 +47,7 @@ static void begin_piece(struct weft *weft, struct arriving *arriving,
 	}
 }
 
-/* Copies as much as fits into the receive's buffer. */
+/* Copies the part of the data that fits in the receive's buffer. */
 static void copy_into(struct operation *op, uint64_t at, const uint8_t *data, uint32_t bytes)
 {
 	uint64_t room = at < op->agreed ? op->agreed - at : 0;
@@ -75,7 +75,7 @@ static void end_piece(struct weft *weft, struct arriving *arriving)
 		client_copy_stored(weft, stored->claimed, stored);
 }
 
-/* Fails the operations that wait for the peer. Messages that have arrived from it stay. */
+/* Fails operations that are waiting for the peer. Messages that have arrived are kept. */
 static void lose(struct weft *weft, struct operation_list *list, const struct weft_address *peer,
 	bool receives_only, int error)
 {
@@ -89,7 +89,7 @@ static void lose(struct weft *weft, struct operation_list *list, const struct we
 	}
 }
 
-/* The rest of the piece will not arrive. */
+/* Fails the operation whose piece will not arrive completely. */
 static void abandon(struct weft *weft, struct arriving *arriving)
 {
 	if (arriving->into != NULL)
@@ -122,7 +122,7 @@ static void lose_peer(struct weft *weft, struct arriving *arriving, const struct
 	lose(weft, &weft->posted, peer, true, -ECONNRESET);
 	lose(weft, &weft->moving, peer, true, -ECONNRESET);
 	lose(weft, &weft->asking, peer, false, -ECONNRESET);
-	/* Pieces of sends fail with errors of their own. */
+	/* Sends fail with the errors of their pieces. */
 	lose(weft, &weft->sending, peer, true, -ECONNRESET);
 }
 
@@ -171,7 +171,7 @@ unsigned client_take_arrivals(struct weft *weft)
 		take_arrival(weft, (const void *)(weft->receive +
 						  (size_t)slot * weft->layout.receive_slot_bytes));
 		weft->returns[weft->arrived++ & mask] = slot;
-		/* The sender continues while the rest of its window is read. */
+		/* Returned early, so that the sender continues while the rest is read. */
 		if (weft->arrived % RETURNS_A_TURN != 0 && weft->arrived != arrived)
 			continue;
 		atomic_store_explicit(&weft->marks->returned, weft->arrived, memory_order_release);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which receive gets a message. */
+/* Matches messages with receives. */
 
 static bool matches(
 	const struct operation *op, const struct weft_address *from, const struct piece *piece)
@@ -15,7 +15,7 @@ static bool matches(
 	       (op->any || client_is_same(&op->peer, from));
 }
 
-/* The receive has found its message. */
+/* Stores the properties of the matched message in the receive. */
 static void bind_to(
 	struct operation *op, const struct weft_address *from, const struct piece *piece)
 {
@@ -28,7 +28,7 @@ static void bind_to(
 	op->agreed = op->bytes < piece->bytes ? op->bytes : piece->bytes;
 }
 
-/* The receive answers an ask. False: it has failed. */
+/* Queues the answer to an ask. Returns false if the receive has failed. */
 static bool grant(struct weft *weft, struct operation *op, const struct piece *piece)
 {
 	bool good = operation_give_id(weft, op);
@@ -83,7 +83,6 @@ void client_unlink(struct weft *weft, struct unexpected **at)
 		weft->unexpected_end = at;
 }
 
-/* Gives the receive a message that has arrived, or lets it wait. */
 void client_post(struct weft *weft, struct operation *op)
 {
 	struct unexpected **at = client_find_unexpected(weft, op), *stored = *at;
@@ -118,7 +117,6 @@ static void store(struct weft *weft, struct arriving *arriving, const struct wef
 	arriving->stored = stored;
 }
 
-/* A new message. */
 void client_meet(struct weft *weft, struct arriving *arriving, const struct weft_address *from,
 	const struct piece *piece)
 {

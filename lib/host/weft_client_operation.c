@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Sends and receives: their lists, events and numbers. */
+/* Sends and receives: lists, events and ids. */
 
 void operation_put(struct operation_list *list, struct operation *op)
 {
@@ -42,7 +42,7 @@ void operation_move(struct operation_list *list, struct operation *op)
 	operation_put(list, op);
 }
 
-/* Makes sure that the event of each live operation has space. */
+/* Ensures that there is room for the event of each live operation and one more. */
 static bool reserve_event(struct weft *weft)
 {
 	uint32_t needed = weft->live + weft->events + 1, room = weft->event_room;
@@ -64,7 +64,6 @@ static bool reserve_event(struct weft *weft)
 	return true;
 }
 
-/* Returns NULL if out of memory. */
 struct operation *operation_begin(struct weft *weft, enum weft_event_kind kind)
 {
 	struct operation *op = weft->spare;
@@ -98,7 +97,6 @@ static void tell(struct weft *weft, const struct operation *op, int error)
 			.from = op->peer};
 }
 
-/* The operation ends, with an event. */
 void operation_finish(struct weft *weft, struct operation *op, int error)
 {
 	operation_take_out(op);
@@ -120,7 +118,7 @@ void operation_finish_receive(struct weft *weft, struct operation *op)
 	operation_finish(weft, op, op->message > op->bytes ? -EMSGSIZE : 0);
 }
 
-/* --- numbers of long messages --- */
+/* --- ids of long messages --- */
 
 static bool grow_ids(struct weft *weft)
 {
@@ -138,7 +136,7 @@ static bool grow_ids(struct weft *weft)
 	return true;
 }
 
-/* A number is not reused soon, so that a late piece of an ended message finds no operation. */
+/* An id is not reused soon, so a late piece of an ended message finds no operation. */
 bool operation_give_id(struct weft *weft, struct operation *op)
 {
 	for (uint32_t tried = 0; tried < weft->ids || grow_ids(weft); tried++) {
@@ -159,7 +157,6 @@ bool client_is_same(const struct weft_address *a, const struct weft_address *b)
 	       (a->life == b->life || a->life == 0 || b->life == 0);
 }
 
-/* The operation that a peer refers to, or NULL if there is none of this kind with this peer. */
 struct operation *operation_find_id(const struct weft *weft, uint32_t id, enum weft_event_kind kind,
 	const struct weft_address *from)
 {

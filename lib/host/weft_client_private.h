@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Shared by the files of libweft: operations (weft_client_operation.c), departures
- * (weft_client_send.c), arrivals and the receives that they match (weft_client_match.c,
- * weft_client_arrivals.c), and the calls of programs (weft_client.c). */
+/* Shared by the files of libweft: operations (weft_client_operation.c), sending
+ * (weft_client_send.c), arrivals and matching (weft_client_arrivals.c, weft_client_match.c), and
+ * the public calls (weft_client.c). */
 
 #include <stdbool.h>
 
@@ -16,25 +16,25 @@
 
 enum piece_kind { PIECE_WHOLE, PIECE_ASK, PIECE_GRANT, PIECE_PART };
 
-/* The head of a piece. Peers are not trusted: numbers are checked before use. */
+/* The head of a piece. Peers are untrusted: values are checked before use. */
 struct piece {
 	uint8_t kind, space, has_data, unused;
-	uint32_t id;   /* ASK: the sender's operation; GRANT: the same; PART: the receiver's */
-	uint32_t back; /* GRANT: the receiver's operation */
+	uint32_t id;   /* ASK, GRANT: id of the sender's operation; PART: id of the receiver's */
+	uint32_t back; /* GRANT: id of the receiver's operation */
 	uint32_t unused_either;
 	uint64_t tag, data;
-	uint64_t bytes; /* WHOLE, ASK: message length; GRANT: granted; PART: offset */
+	uint64_t bytes; /* WHOLE, ASK: message length; GRANT: granted bytes; PART: offset */
 };
 _Static_assert(sizeof(struct piece) == ENDPOINT_HEAD_BYTES, "the interface carries it");
 
-/* A send or a receive. It is in one list, or its piece is arriving. */
+/* A send or a receive. A receive whose piece is arriving may be in none of the lists. */
 struct operation {
 	struct operation *next, *previous;
 	struct operation_list *list;
 	enum weft_event_kind kind;
 	unsigned flags;
-	bool any;     /* receives from any sender */
-	bool granted; /* both ends have agreed on a long message */
+	bool any;     /* accepts any sender */
+	bool granted; /* the receiver has granted a long message */
 	uint8_t space, has_data;
 	int error;
 	struct weft_address peer;
@@ -43,8 +43,8 @@ struct operation {
 	uint64_t bytes;   /* length of the buffer */
 	uint64_t message; /* length of the message */
 	uint64_t agreed, moved;
-	uint32_t id, back; /* for a long message: its own id and the peer's */
-	unsigned pieces;   /* in send slots */
+	uint32_t id, back; /* ids at this end and at the peer, for a long message */
+	unsigned pieces;   /* pieces in send slots that have not completed */
 	void *context;
 };
 
@@ -52,15 +52,15 @@ struct operation_list {
 	struct operation *head, *tail;
 };
 
-/* A message without a receive that has arrived or is arriving. */
+/* A message that has arrived, or is arriving, and matched no posted receive. */
 struct unexpected {
 	struct unexpected *next;
 	struct weft_address from;
 	struct piece piece;
-	uint64_t bytes; /* room for data: a message, or the first piece of a long one */
-	uint64_t got;   /* bytes of data so far; a peer may send none with its question */
-	bool whole;     /* all of it has arrived */
-	struct operation *claimed; /* by this receive, while the message arrives */
+	uint64_t bytes; /* size of 'data': the whole message, or the first piece of a long one */
+	uint64_t got;   /* data received so far; a peer may send none with PIECE_ASK */
+	bool whole;     /* all frames of the piece have arrived */
+	struct operation *claimed; /* receive that gets the message when it is complete, or NULL */
 	uint8_t data[];
 };
 
@@ -69,7 +69,7 @@ struct arriving {
 	struct operation *into;
 	struct unexpected *stored;
 	uint64_t at;   /* offset of the piece in its message */
-	uint32_t life; /* sender's */
+	uint32_t life; /* sender's life */
 };
 
 struct weft {
@@ -84,25 +84,25 @@ struct weft {
 	uint8_t *send;
 	const uint8_t *receive;
 	uint32_t ordered, completed, arrived;           /* positions */
-	struct operation *slot_op[ENDPOINT_SEND_SLOTS]; /* NULL: its end does not matter */
-	/* A stack, because the last one used is in the cache. */
+	struct operation *slot_op[ENDPOINT_SEND_SLOTS]; /* NULL: the completion is ignored */
+	/* A stack, because the most recently freed slot is in the cache. */
 	uint16_t free_slot[ENDPOINT_SEND_SLOTS];
 	unsigned free_slots;
-	/* sending: have a piece to send. asking: wait for a grant. acking: all pieces are sent.
-	 * posted: receives without a message. moving: long messages that arrive. */
+	/* sending: has a piece to send. asking: waits for a grant. acking: all pieces are in slots.
+	 * posted: unmatched receives. moving: long messages that are arriving. */
 	struct operation_list sending, asking, acking, posted, moving;
-	struct operation **by_id; /* long messages */
-	uint32_t ids, next_id;    /* a power of two */
+	struct operation **by_id; /* [ids] operations of long messages */
+	uint32_t ids, next_id;    /* ids: a power of two */
 	struct operation *spare;
 	struct unexpected *unexpected, **unexpected_end;
 	struct arriving *from; /* [host * endpoints + endpoint] */
 	struct weft_event *event;
-	uint32_t events, event_head, event_room, live; /* live: operations that may have one */
+	uint32_t events, event_head, event_room, live; /* live: operations without an event yet */
 	unsigned idle;
-	int timer; /* -1: none yet */
+	int timer; /* -1: not created yet */
 	int waits; /* epoll descriptor */
 	bool down;
-	bool broken; /* the process has ended, or memory ran out for an arrival */
+	bool broken; /* the lab process has ended, or memory for an arrival ran out */
 };
 
 /* --- operations --- */
@@ -110,25 +110,25 @@ struct weft {
 void operation_put(struct operation_list *list, struct operation *op);
 void operation_take_out(struct operation *op);
 void operation_move(struct operation_list *list, struct operation *op);
-/* Returns NULL if out of memory. */
+/* Creates an operation and reserves its event. Returns NULL if out of memory. */
 struct operation *operation_begin(struct weft *weft, enum weft_event_kind kind);
-/* The operation ends, with an event. */
+/* Ends the operation and adds its event. */
 void operation_finish(struct weft *weft, struct operation *op, int error);
 void operation_finish_receive(struct weft *weft, struct operation *op);
-/* Numbers a long message. Returns false if out of memory. */
+/* Assigns an id to a long message. Returns false if out of memory. */
 bool operation_give_id(struct weft *weft, struct operation *op);
-/* The operation that a peer refers to, or NULL if there is none of this kind with this peer. */
+/* Returns the operation with this id if its kind and peer match, otherwise NULL. */
 struct operation *operation_find_id(const struct weft *weft, uint32_t id, enum weft_event_kind kind,
 	const struct weft_address *from);
 bool client_is_same(const struct weft_address *a, const struct weft_address *b);
 
-/* --- what leaves --- */
+/* --- departures --- */
 
 /* Wakes the interface if it sleeps. */
 void client_ring(struct weft *weft);
-/* All data is in slots. */
+/* Call when all data of a send is in slots. */
 void client_sent(struct weft *weft, struct operation *op);
-/* Fills free slots. */
+/* Fills free slots with pieces of pending operations. */
 void client_send_pieces(struct weft *weft);
 static inline bool client_can_send(const struct weft *weft)
 {
@@ -136,17 +136,17 @@ static inline bool client_can_send(const struct weft *weft)
 }
 unsigned client_take_completions(struct weft *weft);
 
-/* --- what arrives --- */
+/* --- arrivals --- */
 
-/* Points to the link to the first unexpected message that the receive matches, or to NULL. */
+/* Returns the link to the first unexpected message that matches; the link is NULL if none does. */
 struct unexpected **client_find_unexpected(struct weft *weft, const struct operation *op);
 void client_unlink(struct weft *weft, struct unexpected **at);
-/* Matches the receive with an arrived message, or lets it wait. */
+/* Matches the receive with an unexpected message, or queues the receive. */
 void client_post(struct weft *weft, struct operation *op);
-/* A new message. */
+/* Matches a new message with a posted receive, or stores the message. */
 void client_meet(struct weft *weft, struct arriving *arriving, const struct weft_address *from,
 	const struct piece *piece);
 void client_copy_stored(struct weft *weft, struct operation *op, struct unexpected *stored);
-/* Ends the receive of a long message if its grant has left and all its data is here. */
+/* Completes the receive of a long message if its grant is sent and all its data has arrived. */
 void client_finish_long(struct weft *weft, struct operation *op);
 unsigned client_take_arrivals(struct weft *weft);

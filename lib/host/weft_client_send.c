@@ -12,14 +12,14 @@
 void client_ring(struct weft *weft)
 {
 	atomic_thread_fence(memory_order_seq_cst);
-	/* Once: the interface takes longer to wake up than a piece to be copied. */
+	/* One write is enough: the interface takes longer to wake up than copying a piece takes. */
 	if (atomic_load_explicit(&weft->marks->rests, memory_order_relaxed) != 0 &&
 		atomic_exchange(&weft->marks->rests, 0) != 0)
 		eventfd_write(weft->socket.door, 1);
 }
 
-/* The data is in the slot. The interface sends it while the next slot is filled. 'waits': the
- * operation must be told when it has been sent. */
+/* Orders a filled slot, which the interface sends while the next slot is filled. If 'waits' is set,
+ * the slot's completion is reported to the operation. */
 static void order(struct weft *weft, struct operation *op, unsigned slot, const struct piece *piece,
 	uint32_t bytes, bool waits)
 {
@@ -42,7 +42,6 @@ static bool is_early(const struct operation *op)
 	return (op->flags & WEFT_EARLY) != 0;
 }
 
-/* All data is in slots. */
 void client_sent(struct weft *weft, struct operation *op)
 {
 	if (op->pieces == 0)
@@ -51,7 +50,7 @@ void client_sent(struct weft *weft, struct operation *op)
 		operation_move(&weft->acking, op);
 }
 
-/* Sends the next bytes of the message, up to 'end', in a slot. */
+/* Copies the next bytes of the message, up to 'end', to a slot and sends the slot. */
 static void send_bytes(struct weft *weft, struct operation *op, const struct piece *piece,
 	uint64_t end, bool waits)
 {
@@ -115,8 +114,8 @@ static void send_grant(struct weft *weft, struct operation *op)
 	client_finish_long(weft, op);
 }
 
-/* Fills free slots, as many as a window takes: then the interface, or a peer that waits for this
- * CPU, has its turn. A long message sends one piece, then queues again. */
+/* Fills at most as many free slots as a window holds, so that the interface, or a peer on the same
+ * CPU, gets its turn. A long message sends one piece and is then queued again. */
 void client_send_pieces(struct weft *weft)
 {
 	struct operation *op;

@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The new structure has no descriptors yet: 0 would be a valid one. */
+/* Marks all descriptors as unused, because 0 would be valid. */
 static void clear(struct weft_socket *to)
 {
 	*to = (struct weft_socket){.connection = -1, .memory = -1, .door = -1, .bell = -1};
@@ -36,7 +36,7 @@ static int connect_to(const char *path)
 	return -ENOENT;
 }
 
-/* Receives the descriptors that come with the answer; each is -1 if there are none. */
+/* Stores the descriptors received with the answer, or leaves them unused if there are none. */
 static void take_descriptors(struct weft_socket *to, struct msghdr *message)
 {
 	const struct cmsghdr *control = CMSG_FIRSTHDR(message);
@@ -115,7 +115,7 @@ int weft_socket_open(struct weft_socket *to, const char *host, uint16_t endpoint
 	snprintf(pattern, sizeof(pattern), "%s/" ENDPOINT_SOCKET "*", lab);
 	if (glob(pattern, 0, NULL, &found) != 0)
 		return -ENOENT;
-	/* Finds the process that runs this host. */
+	/* Try each lab process until one runs this host. */
 	for (size_t i = 0; i < found.gl_pathc && result == -ENOENT; i++)
 		result = attach(to, found.gl_pathv[i], host, endpoint);
 	globfree(&found);
