@@ -2,32 +2,32 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Decides which adaptive-routing notifications a port accepts: only from a switch, only about roots
- * that exist, and only up to a maximum rate. A forged notification can reduce throughput, because
- * packets leave their path or enter the adapted-flow channel for no reason, but it never causes
- * loss.
+/* Decides which adaptive routing notifications (ARNs) a port accepts: only from a switch, only
+ * about roots that exist, and only up to a maximum rate. A forged notification can reduce
+ * throughput, because packets leave their path or enter the adapted-flow channel needlessly, but it
+ * never causes loss.
  *
- * The token bucket is stored as a single time, at which it would be full again (the generic cell
- * rate algorithm). One thread per port. */
+ * The token bucket is stored as the time at which it will be full again (generic cell rate
+ * algorithm). One thread per port. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "link_end.h"
 
-#define ARN_GUARD_RATE_DEFAULT 1000 /* notifications a ms */
+#define ARN_GUARD_RATE_DEFAULT 1000 /* notifications per ms */
 
 struct arn_policer_config {
-	uint32_t rate;     /* notifications per ms, and the burst; 0: no limit */
-	uint32_t switches; /* number in the fabric; 0: unknown, any root is accepted */
-	uint8_t ports;     /* the most that a switch has */
+	uint32_t rate;     /* notifications per ms, and burst size; 0: no limit */
+	uint32_t switches; /* number of switches; 0: unknown, so any root is accepted */
+	uint8_t ports;     /* maximum number of ports of a switch */
 };
 
 struct arn_policer {
-	weft_time full_at; /* the bucket */
+	weft_time full_at; /* when the token bucket will be full */
 };
 
-/* A root is named by the identity of its switch (its number + 1) and its output. */
+/* A root id consists of the switch's identity (its number + 1) and the output port. */
 static inline bool arn_policer_root_exists(const struct arn_policer_config *config, uint32_t id)
 {
 	uint32_t device = id >> 16, output = id >> 8 & 0xFF;
@@ -49,8 +49,8 @@ static inline bool arn_policer_take_token(
 	return true;
 }
 
-/* True if the notification that arrived on this link is accepted. Only switches send notifications;
- * the device on an open link is not a switch. */
+/* Returns true if a notification that arrived on this link is accepted. Only switches send
+ * notifications; the device on an open link is not a switch. */
 static inline bool arn_policer_admits(struct arn_policer *guard,
 	const struct arn_policer_config *config, const struct link_end *link,
 	const struct control_arn *arn, weft_time now)

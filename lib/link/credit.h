@@ -2,33 +2,32 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Credits of one VC in one direction of a link, like InfiniBand's FCTBS and FCCL (InfiniBand
- * Architecture 1.4, 7.9): wrapping 32-bit totals of 64-byte blocks. Totals instead of increments
- * make the protocol self-healing: the next credit frame repairs the loss of a credit frame or a
- * data frame.
+/* Credits of one VC in one direction of a link, modelled on InfiniBand's FCTBS and FCCL (InfiniBand
+ * Architecture 1.4, 7.9): wrapping 32-bit totals of 64-byte blocks. Because totals are sent rather
+ * than increments, the next credit frame repairs the loss of a credit frame or a data frame.
  *
- * Inline because two of these functions are called per packet. One writer: the device's lcore. */
+ * The functions are inline because two are called per packet. One writer: the device's lcore. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/weft_time.h"
 
-/* The sending end. */
+/* State of the sending end. */
 struct credit_tx {
 	uint32_t sent;  /* FCTBS: blocks sent since the session started */
 	uint32_t limit; /* FCCL last granted by the receiver */
 };
 
-/* The receiving end, which owns the buffer. 'received' - 'released' blocks are stored. */
+/* State of the receiving end, which owns the buffer. 'received' - 'released' blocks are stored. */
 struct credit_rx {
 	uint32_t received; /* ABR: blocks received, adjusted to the sender's total */
-	uint32_t released; /* blocks that left the buffer or never reached it */
-	uint32_t granted;  /* limit last sent; never beyond released + capacity */
-	uint32_t capacity; /* blocks that the buffer holds */
+	uint32_t released; /* blocks that have left the buffer or were never stored */
+	uint32_t granted;  /* limit last sent; at most released + capacity */
+	uint32_t capacity; /* buffer size in blocks */
 };
 
-/* Blocks that may be sent now. Never negative: a limit below 'sent' counts as none. */
+/* Returns the number of blocks that may be sent now, or 0 if the limit is below 'sent'. */
 static inline uint32_t credit_available(const struct credit_tx *tx)
 {
 	int32_t left = (int32_t)(tx->limit - tx->sent);
@@ -41,19 +40,19 @@ static inline bool credit_suffices(const struct credit_tx *tx, uint32_t blocks)
 	return (int32_t)(tx->limit - tx->sent - blocks) >= 0;
 }
 
-/* Takes credits after credit_suffices() returned true. */
+/* Consumes credits. Call only after credit_suffices() returned true. */
 static inline void credit_take(struct credit_tx *tx, uint32_t blocks)
 {
 	tx->sent += blocks;
 }
 
-/* The sender has not used them. */
+/* Returns unused credits. */
 static inline void credit_return(struct credit_tx *tx, uint32_t blocks)
 {
 	tx->sent -= blocks;
 }
 
-/* Blocks that the sender may still send after an arriving frame of 'blocks'. */
+/* Returns the blocks that the sender may still send after an arriving frame of 'blocks'. */
 static inline uint32_t credit_expected(const struct credit_rx *rx, uint32_t blocks)
 {
 	int32_t left = (int32_t)(rx->granted - rx->received - blocks);
@@ -61,21 +60,21 @@ static inline uint32_t credit_expected(const struct credit_rx *rx, uint32_t bloc
 	return left > 0 ? (uint32_t)left : 0;
 }
 
-/* True if credits were granted for the blocks of an arriving frame. */
+/* Returns true if credits were granted for an arriving frame of 'blocks'. */
 static inline bool credit_covers(const struct credit_rx *rx, uint32_t blocks)
 {
 	return (int32_t)(rx->granted - rx->received - blocks) >= 0;
 }
 
-/* A frame has crossed the link: its blocks count as received. Returns true if they were granted;
- * then there is room for them, because grants never exceed the free space. */
+/* Counts the blocks of an arriving frame as received. Returns true if they were granted. Granted
+ * blocks always fit in the buffer, because grants never exceed the free space. */
 static inline bool credit_arrive(struct credit_rx *rx, uint32_t blocks)
 {
 	rx->received += blocks;
 	return (int32_t)(rx->granted - rx->received) >= 0;
 }
 
-/* Blocks have left the buffer, or belong to a frame that was not stored. */
+/* Counts blocks that have left the buffer, or belong to a frame that was not stored. */
 static inline void credit_release(struct credit_rx *rx, uint32_t blocks)
 {
 	rx->released += blocks;
@@ -86,21 +85,21 @@ static inline uint32_t credit_stored(const struct credit_rx *rx)
 	return rx->received - rx->released;
 }
 
-/* The highest limit that could be granted now: received blocks plus free blocks. */
+/* Returns the highest limit that can be granted now: received blocks plus free blocks. */
 static inline uint32_t credit_limit(const struct credit_rx *rx)
 {
 	return rx->released + rx->capacity;
 }
 
-/* Free blocks that the sender has not been granted yet. */
+/* Returns the number of free blocks that have not been granted to the sender. */
 static inline uint32_t credit_ungranted(const struct credit_rx *rx)
 {
 	return credit_limit(rx) - rx->granted;
 }
 
-/* True if the ungranted blocks justify a credit frame: if there are many, or more than the sender
- * has left. Without the second rule, a buffer nearly full of blocked packets would pass other
- * packets at only a fraction of a buffer per refresh. */
+/* Returns true if the ungranted blocks justify a credit frame: a quarter of the buffer, or an
+ * eighth if that is more than the sender has left. Without the second rule, if blocked packets
+ * filled most of the buffer, other packets would get only a fraction of the buffer per refresh. */
 static inline bool credit_grant_due(const struct credit_rx *rx)
 {
 	uint32_t ungranted = credit_ungranted(rx);
@@ -110,8 +109,8 @@ static inline bool credit_grant_due(const struct credit_rx *rx)
 		       (ungranted * 8 >= rx->capacity && ungranted > credit_expected(rx, 0)));
 }
 
-/* The maximum that a receiver with this buffer withholds under the rule above while its sender has
- * 'left' blocks left. Packets in flight may have raised this number slightly. */
+/* Returns the maximum number of blocks that a receiver withholds under this rule while its sender
+ * has 'left' blocks left. Packets in flight may raise the actual number slightly. */
 static inline uint32_t credit_withheld_max(uint32_t capacity, uint32_t left)
 {
 	uint32_t needed = left > capacity / 8 ? left : capacity / 8;
@@ -119,27 +118,27 @@ static inline uint32_t credit_withheld_max(uint32_t capacity, uint32_t left)
 	return needed < capacity / 4 ? needed : capacity / 4;
 }
 
-/* Calculates the share of a link's rate that the credits of one VC allow. A frame's credits are in
- * use from the start of its transmission until a credit frame returns them. If the buffer is
- * smaller than what the link carries in that time, the sender has to wait. The loop is simulated
- * with the rules of credit.h, for a sender that always has a frame and a receiver that forwards
- * each frame immediately, so the result is an upper bound for all traffic of such frames. For
- * set-up. */
+/* Calculates the share of a link's rate that the credits of one VC allow. The credits of a frame
+ * are in use from the start of its transmission until a credit frame returns them. If the buffer is
+ * smaller than the data that the link carries in that time, the sender has to wait. The loop is
+ * simulated with the functions above, for a sender that always has a frame and a receiver that
+ * forwards each frame immediately. The result is therefore an upper bound for all traffic of such
+ * frames. For use during set-up only. */
 
 #define CREDIT_LOOP_WHOLE_PPM 1000000u
 
 struct credit_loop {
 	uint32_t vc_blocks;    /* size of the receiver's buffer */
-	uint32_t frame_blocks; /* size of a frame, not 0 */
-	weft_time frame_ps;    /* its time on the wire, not 0 */
-	/* From the start of its transmission until it counts as received, and until its blocks are
-	 * free (not earlier). */
+	uint32_t frame_blocks; /* frame size in blocks, not 0 */
+	weft_time frame_ps;    /* transmission time of a frame, not 0 */
+	/* Time from the start of transmission until the frame counts as received, and until its
+	 * blocks are free (not earlier). */
 	weft_time arrive_ps, free_ps;
 	weft_time return_ps;  /* transmission time and delay of a credit frame */
 	weft_time refresh_ps; /* maximum interval between credit frames; WEFT_TIME_NEVER: sent only
-			       * when due */
-	bool each;            /* one is sent for each frame */
+				 when due */
+	bool each;            /* one credit frame is sent per frame */
 };
 
-/* Share of the rate, up to CREDIT_LOOP_WHOLE_PPM; 0 if no frame fits into the buffer. */
+/* Returns the share of the rate, up to CREDIT_LOOP_WHOLE_PPM; 0 if no frame fits in the buffer. */
 uint32_t credit_loop_ppm(const struct credit_loop *loop);

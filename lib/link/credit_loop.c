@@ -2,10 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "credit.h"
 
-/* Maximum number of frames in a buffer; if more fit, several count as one. */
+/* Maximum number of frames simulated in a buffer. If more fit, several are combined. */
 #define FRAMES_MAX 512u
-/* Buffers' worth of frames after which the pattern has settled, and buffers' worth then
- * measured. */
+/* Run length in buffers of frames: until the pattern has settled, and then measured. */
 #define SETTLE  8u
 #define MEASURE 32u
 #define STARTS  16u
@@ -16,7 +15,7 @@ struct play {
 	weft_time frame_ps, now, free_at, refresh_at;
 	struct credit_tx tx;
 	struct credit_rx rx;
-	uint64_t sent, arrived, freed, granted, taken; /* frames; credit frames */
+	uint64_t sent, arrived, freed, granted, taken; /* frames (first three), credit frames */
 	weft_time start[FRAMES_MAX], grant_at[FRAMES_MAX];
 	uint32_t limit[FRAMES_MAX];
 };
@@ -61,7 +60,7 @@ static weft_time next_grant(const struct play *play)
 					   : WEFT_TIME_NEVER;
 }
 
-/* Processes the credits that are due at the receiver and the sender, up to the next event. */
+/* Advances to the next event and processes its credits at the receiver and the sender. */
 static void advance(struct play *play)
 {
 	bool some = credit_ungranted(&play->rx) > 0;
@@ -79,8 +78,7 @@ static void advance(struct play *play)
 		play->freed++;
 		grant(play);
 	} else if (play->loop->refresh_ps != WEFT_TIME_NEVER) {
-		grant(play); /* a poll loop polls at any time, the event-driven model only at
-			      * releases */
+		grant(play); /* only the event-driven model is limited to polls at releases */
 	}
 }
 
@@ -98,7 +96,7 @@ static void send(struct play *play)
 	play->free_at = begin + play->frame_ps;
 }
 
-/* Starts with a sender that has credits for 'first' frames; the receiver has the rest. */
+/* Simulates a sender that starts with credits for 'first' frames; the receiver has the rest. */
 static uint32_t ppm_from(
 	const struct credit_loop *loop, uint64_t frames, uint32_t together, uint64_t first)
 {
@@ -123,8 +121,8 @@ static uint32_t ppm_from(
 			  (play.now - from));
 }
 
-/* A credit frame returns at most a quarter of the buffer at once, so the sender has credits left
- * until it arrives. */
+/* A credit frame returns at most a quarter of the buffer, so the sender has credits left until the
+ * credit frame arrives. */
 static bool is_enough(const struct credit_loop *loop, uint32_t fit)
 {
 	uint32_t combined = loop->each ? 1 : loop->vc_blocks / 4 / loop->frame_blocks + 1;
@@ -132,8 +130,8 @@ static bool is_enough(const struct credit_loop *loop, uint32_t fit)
 	return loop->free_ps + loop->return_ps + combined * loop->frame_ps <= fit * loop->frame_ps;
 }
 
-/* If a credit frame returns the credits of several frames, the initial state matters: several are
- * tried and the best result is used. */
+/* If a credit frame returns the credits of several frames, the result depends on the initial state.
+ * The best of several initial states is used. */
 uint32_t credit_loop_ppm(const struct credit_loop *loop)
 {
 	uint32_t fit = loop->vc_blocks / loop->frame_blocks, max = 0;

@@ -2,12 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Records when a transmitter became allowed to send what it sends now. Its peer raises a limit with
- * control frames: the credits of a link, the window of a flow. A poll loop reads such a frame some
- * time after its due arrival, perhaps together with later ones. A transmission that needs the new
- * limit may start when the frame was due, not earlier (pacer.h). The most recent limits are kept
- * with their times. If there are too many, a limit takes the due time of the next one, which is
- * later but never earlier than its own. Limits are wrapping totals. One thread. */
+/* Records since when a transmitter has been allowed to send its current frame. The peer raises a
+ * limit with control frames: the credits of a link, the window of a flow. A poll loop reads such a
+ * frame some time after its due arrival, possibly together with later ones. A transmission that
+ * needs the new limit may start when the control frame was due, but not earlier (pacer.h). The most
+ * recent limits are kept with their due times. If there are too many, the oldest is merged into the
+ * next one, whose due time is later, never earlier. Limits are wrapping totals. One thread. */
 
 #include <stdint.h>
 #include <string.h>
@@ -19,14 +19,14 @@
 #define LIMIT_TIMES_KEPT 4u
 
 struct limit_times {
-	uint32_t known; /* the limit last seen */
-	uint32_t base;  /* totals up to this value were allowed long ago */
+	uint32_t known; /* last limit received */
+	uint32_t base;  /* totals up to this value have been allowed for a long time */
 	uint32_t kept;
 	uint32_t limit[LIMIT_TIMES_KEPT]; /* ascending */
 	weft_time due[LIMIT_TIMES_KEPT];
 };
 
-/* Everything up to 'limit' is allowed. */
+/* Allows totals up to 'limit' from the start. */
 static inline void limit_times_init(struct limit_times *times, uint32_t limit)
 {
 	*times = (struct limit_times){.known = limit, .base = limit};
@@ -39,8 +39,8 @@ static inline void limit_times_drop(struct limit_times *times)
 	memmove(times->due, times->due + 1, times->kept * sizeof(times->due[0]));
 }
 
-/* A control frame that was due at 'due' raised the limit. A frame that did not raise it changes
- * nothing. Frames arrive in order: even if the link's delay became shorter, none is due before the
+/* Records a control frame that was due at 'due'. It has no effect unless it raises the limit.
+ * Frames arrive in order: even if the link's delay became shorter, no frame is due before the
  * preceding one. */
 static inline void limit_times_raise(struct limit_times *times, uint32_t limit, weft_time due)
 {
@@ -55,7 +55,7 @@ static inline void limit_times_raise(struct limit_times *times, uint32_t limit, 
 	times->due[times->kept++] = due;
 }
 
-/* When a total of 'sent' was allowed; 0: long ago. Lower totals no longer matter. */
+/* Returns when a total of 'sent' became allowed; 0: long ago. Discards limits below 'sent'. */
 static inline weft_time limit_times_of(struct limit_times *times, uint32_t sent)
 {
 	while (times->kept > 0 && (int32_t)(times->limit[0] - sent) < 0) {
@@ -65,14 +65,14 @@ static inline weft_time limit_times_of(struct limit_times *times, uint32_t sent)
 	return times->kept > 0 && (int32_t)(sent - times->base) > 0 ? times->due[0] : 0;
 }
 
-/* When the credits of a link's transmitter became available, by VC (limit_times.h). One thread. */
+/* When the credits of a link's transmitter became available, per VC. One thread. */
 
 struct credit_times {
 	struct limit_times vc[FRAME_VCS_MAX];
 };
 
-/* Call it after each credit frame, with the transmitter's totals and the frame's due arrival. The
- * totals of a new session count from 0. */
+/* Call after each credit frame, with the transmitter's totals and the frame's due arrival. In a new
+ * session, totals start at 0. */
 static inline void credit_times_update(
 	struct credit_times *times, const struct credit_tx *tx, unsigned vcs, weft_time due)
 {
@@ -83,8 +83,8 @@ static inline void credit_times_update(
 	}
 }
 
-/* When credits became available for the frame taken last, which 'tx' counts as sent; 0: long
- * ago. */
+/* Returns when the credits for the last frame became available; 0: long ago. 'sent' includes that
+ * frame. */
 static inline weft_time credit_times_of(struct credit_times *times, unsigned vc, uint32_t sent)
 {
 	return limit_times_of(&times->vc[vc], sent);

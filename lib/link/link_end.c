@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Both directions restart from zero; stored blocks stay stored. */
+/* Restarts both directions from zero. Stored blocks stay stored. */
 static void restart_receiver(struct link_end *end)
 {
 	for (unsigned vc = 0; vc < end->config.vcs; vc++) {
@@ -49,7 +49,7 @@ static bool grants_due(const struct link_end *end)
 	return false;
 }
 
-/* Time during which this end did not poll does not count as the neighbour's silence. */
+/* Excludes time without polls from the neighbour's silence. */
 static void excuse_absence(struct link_end *end, weft_time now)
 {
 	weft_time away = now - end->polled_at;
@@ -58,7 +58,7 @@ static void excuse_absence(struct link_end *end, weft_time now)
 	if (__builtin_expect(away <= end->config.hello_ps, 1))
 		return;
 	end->heard_at += away - end->config.hello_ps;
-	if (end->heard_at > now) /* received since the previous poll */
+	if (end->heard_at > now) /* a frame arrived since the previous poll */
 		end->heard_at = now;
 }
 
@@ -124,8 +124,8 @@ void link_end_fill_hello(struct link_end *end, struct control_hello *hello, weft
 	end->hello_due = now + end->config.hello_ps;
 }
 
-/* A new session means that the neighbour restarted: it has sent nothing yet and its old limits are
- * void. */
+/* Adopts a new session. The neighbour has restarted: it has sent nothing yet, and its old limits
+ * are void. */
 static void meet_session(struct link_end *end, uint32_t session)
 {
 	if (session == end->peer_session)
@@ -138,9 +138,9 @@ static void meet_session(struct link_end *end, uint32_t session)
 		end->tx[vc] = (struct credit_tx){0};
 }
 
-/* True if the frame names this end's current session. From the first such frame on, the neighbour
- * counts from zero. Its count is still zero, because nothing was granted: frames received so far
- * belong to an earlier session. */
+/* Returns true if the frame contains this end's current session. The first such frame restarts the
+ * receiver, because the neighbour now counts from zero. Its count is still zero, as nothing was
+ * granted: frames received so far belong to an earlier session. */
 static bool is_known(struct link_end *end, uint32_t session)
 {
 	if (session != end->config.session)
@@ -159,9 +159,10 @@ static void hear(struct link_end *end, weft_time now)
 	end->state = LINK_UP;
 }
 
-/* Blocks sent but never received were lost on the link; they now count as received and released, so
- * the limit advances and no credits leak. A total below this end's means that the sender miscounts:
- * the difference also reduces the grant, so that the sender gains nothing. */
+/* Blocks that were sent but not received were lost on the link. They now count as received and
+ * released, so the limit advances and no credits leak. A total below this end's means that the
+ * sender miscounts. The difference then also reduces the grant, so that the sender gains nothing.
+ */
 static void adopt_sent_total(struct link_end *end, unsigned vc, uint32_t sent)
 {
 	struct credit_rx *rx = &end->rx[vc];
@@ -206,7 +207,7 @@ enum link_hello link_end_judge_hello(const struct link_end *end, const struct co
 
 	if (end->peer_session != 0 && hello->session == end->peer_session)
 		return same_port ? LINK_HELLO_KNOWN : LINK_HELLO_UNPROVEN;
-	/* Its own hello came back. */
+	/* This end's own hello has been returned. */
 	if (hello->device == end->config.device && hello->port == end->config.port)
 		return LINK_HELLO_UNPROVEN;
 	return hello->peer_session == end->config.session &&
@@ -215,7 +216,7 @@ enum link_hello link_end_judge_hello(const struct link_end *end, const struct co
 		       : LINK_HELLO_UNPROVEN;
 }
 
-/* False: the hello changes only what this end announces. */
+/* Returns false if the hello changes only the session that this end announces. */
 static bool prove(struct link_end *end, const struct control_hello *hello, weft_time now)
 {
 	enum link_hello judged = link_end_judge_hello(end, hello);
@@ -225,14 +226,14 @@ static bool prove(struct link_end *end, const struct control_hello *hello, weft_
 			return false;
 		end->announced = hello->session;
 		end->peer_generation = hello->generation;
-		end->hello_due = now; /* the neighbour may prove itself at once */
+		end->hello_due = now; /* lets the neighbour prove itself immediately */
 		return false;
 	}
 	end->peer_generation = hello->generation;
 	if (judged == LINK_HELLO_PROVEN) {
 		end->generation++;
-		/* Sent before the first credit frame, because the neighbour can open that frame
-		 * only after this hello. */
+		/* The hello must precede the first credit frame, which the neighbour cannot open
+		 * without it. */
 		end->hello_due = now;
 	}
 	return true;
@@ -251,6 +252,6 @@ bool link_end_on_hello(struct link_end *end, const struct control_hello *hello, 
 	end->peer_kind = hello->kind;
 	end->other_formats += hello->formats != WEFT_FORMATS;
 	if (!is_known(end, hello->peer_session))
-		end->hello_due = now; /* answer at once */
+		end->hello_due = now; /* answer immediately */
 	return more;
 }

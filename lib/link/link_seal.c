@@ -19,7 +19,7 @@ _Static_assert(LINK_SEAL_PAIR_KEY_BYTES == crypto_shorthash_KEYBYTES, "128 bits"
 _Static_assert(LINK_SEAL_PAIR_KEY_BYTES >= crypto_generichash_BYTES_MIN, "BLAKE2b");
 _Static_assert(LINK_KEY_BYTES == crypto_generichash_KEYBYTES, "256 bits");
 
-/* The purposes of keys. */
+/* Purposes of derived keys. */
 enum purpose { PURPOSE_SESSION = 1, PURPOSE_HELLO, PURPOSE_PAIR, PURPOSE_PAYLOAD, PURPOSE_REST };
 
 /* Identifies one sender and the sessions of both ends. */
@@ -43,8 +43,8 @@ static void derive(const struct link_key *key, enum purpose purpose, const struc
 		out, LINK_SEAL_PAIR_KEY_BYTES, text, sizeof(text), key->bytes, sizeof(key->bytes));
 }
 
-/* The devices of a process start with the same session, but a hello must be usable at one end
- * only. */
+/* Derives a session per end. The devices of a process start with the same session, but a hello must
+ * be valid at one end only. */
 static uint32_t session_of(const struct link_key *key, const struct link_end *end)
 {
 	const struct direction of = {end->config.device, end->config.port, end->config.session, 0};
@@ -66,7 +66,7 @@ void link_seal_init(struct link_seal *seal, const struct link_key *key, struct l
 	derive(key, PURPOSE_HELLO, &none, seal->hello_key);
 }
 
-/* Rarely called, and not inlined, because inlining costs every frame thirty instructions. */
+/* Not inlined, because it is rarely called and would cost every frame thirty instructions. */
 static __attribute__((noinline)) void change_keys(
 	struct link_seal *seal, const struct link_end *end)
 {
@@ -81,22 +81,22 @@ static __attribute__((noinline)) void change_keys(
 	seal->peer_session = end->peer_session;
 }
 
-/* Brings the keys up to date with the sessions. */
+/* Updates the keys after a change of sessions. */
 static inline void follow_sessions(struct link_seal *seal, const struct link_end *end)
 {
 	if (seal->session != end->config.session || seal->peer_session != end->peer_session)
 		change_keys(seal, end);
 }
 
-/* Length of a frame whose payload ends at this offset, padding included. */
+/* Returns the length, including padding, of a frame whose payload ends at this offset. */
 static unsigned padded(unsigned bytes)
 {
 	return bytes < FRAME_BYTES_MIN ? FRAME_BYTES_MIN : bytes;
 }
 
-/* The bytes that a tag authenticates: the fixed header without the fields that are meaningless in
- * control frames and without the payload CRC, which follows from the payload; then everything up to
- * the counter. */
+/* A tag authenticates the fixed header and everything up to and including the counter. It omits
+ * header fields without a meaning in control frames, and the payload CRC, which follows from the
+ * payload. */
 #define HEADER_FIRST_BYTES    10
 #define HEADER_LEFT_OUT_BYTES 16
 _Static_assert(
@@ -104,7 +104,7 @@ _Static_assert(
 		offsetof(struct frame_header, vc) == HEADER_FIRST_BYTES + HEADER_LEFT_OUT_BYTES,
 	"the fields between are left out");
 
-/* While the tag is computed, the first bytes overwrite the omitted ones. */
+/* While the tag is computed, the first header bytes overwrite the omitted ones. */
 static void make_tag(uint8_t *frame, unsigned end, const uint8_t *key, uint8_t tag[TAG_BYTES])
 {
 	uint8_t *header = frame + FRAME_HEADER_OFFSET, *text = header + HEADER_LEFT_OUT_BYTES;
@@ -156,7 +156,7 @@ static __attribute__((noinline)) bool open_hello(
 	const struct frame_header *header = frame_header_const(frame);
 	struct control_hello hello;
 
-	/* If it is not a valid hello, link_end refuses it. */
+	/* link_end rejects an invalid hello. */
 	if (!control_hello_decode(
 		    &hello, frame + frame_payload_offset(header), ntohs(header->payload_bytes_be)))
 		return true;
@@ -164,7 +164,7 @@ static __attribute__((noinline)) bool open_hello(
 	case LINK_HELLO_KNOWN:
 		return take_counter(seal, get64(frame + at));
 	case LINK_HELLO_PROVEN:
-		/* All frames before it were for an earlier session of this end. */
+		/* All earlier frames were for an earlier session of this end. */
 		seal->seen =
 			(struct replay_window){.highest = get64(frame + at), .seen = UINT64_MAX};
 		return true;
@@ -174,7 +174,7 @@ static __attribute__((noinline)) bool open_hello(
 	}
 }
 
-/* The bytes after the payload belonged to this link only. */
+/* Removes the bytes after the payload, which apply to this link only. */
 static unsigned remove_seal(uint8_t *frame, unsigned at)
 {
 	if (at < FRAME_BYTES_MIN)
@@ -205,7 +205,7 @@ unsigned link_seal_open(
 
 _Static_assert(DATA_TAG_BYTES == crypto_shorthash_BYTES, "SipHash-2-4");
 
-/* Number of bytes from the start of the fixed header to the mutable bytes. */
+/* Size of the fixed header up to the mutable bytes. */
 #define COVERED_BYTES offsetof(struct frame_header, vc)
 
 static void derive_tag_key(const struct link_key *from, enum purpose purpose, uint8_t *out)

@@ -2,25 +2,24 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Seals of the control frames of a link: 16 bytes after the payload, a counter and a tag computed
- * with SipHash-2-4 (docs/reference/wire-format.md, 'Seals'). Without the fabric's key an attacker
- * can neither forge such a frame nor replay a recorded one. Credit, hello, arn, ack, cn and flow
- * frames have a seal; data has none, and scout and mapper frames have tags of their own
+/* Seals of a link's control frames: 16 bytes after the payload, a counter and a tag computed with
+ * SipHash-2-4 (docs/reference/wire-format.md, 'Seals'). Without the fabric's key, an attacker can
+ * neither forge such a frame nor replay a recorded one. Credit, hello, arn, ack, cn, flow and clock
+ * frames are sealed. Data frames are not; scout and mapper frames have tags of their own
  * (lib/mapper/mapper_frame.h).
  *
- * A seal covers one hop: each device checks it, removes it and seals the frame again for the next
- * link. Two counters and two keys per link therefore suffice for all kinds of frames; end-to-end
- * seals would need two of each per pair of hosts, and would not protect better: all devices have
- * the same key, and the source check of the switches stops a host that sends under another host's
- * number.
+ * A seal covers one hop: each device checks and removes it, then seals the frame again for the next
+ * link. Two counters and two keys per link therefore suffice for all kinds of frames. End-to-end
+ * seals would need two of each per pair of hosts without better protection: all devices share one
+ * key, and the switches' source check stops a host from using another host's number.
  *
- * Each direction of a pair of sessions has its own key, derived from identity and port of the
- * sender and both sessions: frames of other sessions, other links and the other direction have
- * wrong tags. Within a pair of sessions the counter rises with each frame. Hellos, which agree on
- * the sessions, have a key of their own; link_end.h ('proving') explains how old ones are
+ * Each direction of a pair of sessions has its own key, derived from the sender's identity and port
+ * and from both sessions. Frames of other sessions, other links or the opposite direction therefore
+ * have wrong tags. Within a pair of sessions, the counter rises with each frame. Hellos, which
+ * establish the sessions, have a separate key; link_end.h ('proving') explains how old hellos are
  * recognised.
  *
- * No clock, no allocation, no log. Only the thread of the link's end calls this. */
+ * No clock, no allocation, no log. Only the thread of the link's end calls these functions. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,24 +31,24 @@
 #define LINK_KEY_BYTES  32
 #define LINK_SEAL_BYTES 16
 
-/* The key of all links of a fabric; derived from the fabric key. */
+/* The key of all links of a fabric, derived from the fabric key. */
 struct link_key {
 	uint8_t bytes[LINK_KEY_BYTES];
 };
 
 #define LINK_SEAL_PAIR_KEY_BYTES 16
 
-/* Frames that were refused. */
+/* Rejected frames. */
 struct link_seal_counters {
-	uint64_t bad_tag;  /* no seal, or a wrong one */
+	uint64_t bad_tag;  /* missing or wrong seal */
 	uint64_t replayed; /* seen before, or too old to check */
-	uint64_t unproven; /* frames from sessions that are not adopted */
+	uint64_t unproven; /* from sessions that have not been adopted */
 };
 
 struct link_seal {
 	const struct link_key *key; /* owned by the caller; NULL: frames have no seals */
-	uint64_t sent;              /* counter of the last frame */
-	/* The sessions that the keys are for; 0: none yet. */
+	uint64_t sent;              /* counter in the last frame sent */
+	/* Sessions of the current keys; 0: none yet. */
 	uint32_t session, peer_session;
 	uint8_t send_key[LINK_SEAL_PAIR_KEY_BYTES], receive_key[LINK_SEAL_PAIR_KEY_BYTES];
 	uint8_t hello_key[LINK_SEAL_PAIR_KEY_BYTES];
@@ -57,12 +56,12 @@ struct link_seal {
 	struct link_seal_counters count;
 };
 
-/* From now on frames of 'end' get seals; call it before the end's first frame. Gives the end a
- * session that no other end has, and makes it proving. The caller keeps 'key' valid. Call
- * sodium_init() first. */
+/* Enables seals for the frames of 'end'. Call before the end's first frame, and after
+ * sodium_init(). Assigns the end a session that no other end has, and makes it proving. 'key' must
+ * outlive the seal. */
 void link_seal_init(struct link_seal *seal, const struct link_key *key, struct link_end *end);
 
-/* Whether frames of this kind have a seal if there is a key. */
+/* Returns true if frames of this kind are sealed when there is a key. */
 static inline bool link_seal_covers(unsigned kind)
 {
 	const unsigned covered = 1u << FRAME_CREDIT | 1u << FRAME_ARN | 1u << FRAME_ACK |
@@ -72,28 +71,28 @@ static inline bool link_seal_covers(unsigned kind)
 	return kind < 32 && (covered >> kind & 1) != 0;
 }
 
-/* Writes the seal of a finished frame of a kind that has one. 'frame' has 'room' bytes, at least
- * FRAME_BYTES_MIN of which are its own. Returns the total length; 0: there is no room for a seal,
- * and the frame is unchanged. */
+/* Appends the seal to a finished frame of a sealed kind. The buffer 'frame' has 'room' bytes, at
+ * least FRAME_BYTES_MIN. Returns the total length, or 0 if the seal does not fit; the frame is then
+ * unchanged. */
 unsigned link_seal_close(
 	struct link_seal *seal, const struct link_end *end, uint8_t *frame, unsigned room);
 
-/* Checks a frame of a kind that has a seal; it has passed frame_check(). If the seal is genuine and
- * new, removes it and returns the length without it. Otherwise counts the frame and returns 0.
- * Until the first session is adopted, a hello that proves nothing also passes; link_end_on_hello()
- * does not act on it. */
+/* Checks a frame of a sealed kind that has passed frame_check(). If the seal is genuine and new,
+ * removes it and returns the remaining length. Otherwise, counts the frame and returns 0. Until the
+ * first session is adopted, an unproven hello also passes; link_end_on_hello() only records its
+ * session. */
 unsigned link_seal_open(
 	struct link_seal *seal, const struct link_end *end, uint8_t *frame, unsigned bytes);
 
-/* Tags of data frames, from host to host (docs/reference/wire-format.md, 'Data tags'): 8 bytes
- * after the payload, computed with SipHash-2-4, like the seals of links (link_seal.h). Without the
- * fabric's key an attacker can neither forge nor change data, even after reading other frames.
+/* Tags of data frames from host to host (docs/reference/wire-format.md, 'Data tags'): 8 bytes after
+ * the payload, computed with SipHash-2-4, as in link seals. Without the fabric's key, an attacker
+ * can neither forge nor change data, even after reading other frames.
  *
- * A tag covers what the sending host decided: the fixed header up to the mutable bytes, the flag of
- * a message's last frame, the payload, and the receiver's session, which data frames do not carry.
- * A frame recorded before the receiver restarted therefore has a wrong tag. Within a session, flows
- * and sequence numbers identify new frames. The tag does not cover the route and the marks that
- * switches set.
+ * A tag covers the fields that the sending host sets: the fixed header up to the mutable bytes, the
+ * flag of a message's last frame, the payload, and the receiver's session, which data frames do not
+ * carry. A frame recorded before the receiver restarted therefore has a wrong tag. Within a
+ * session, flows and sequence numbers identify new frames. The tag does not cover the route or the
+ * marks set by switches.
  *
  * Two nested hashes are used, because header and payload are not adjacent.
  *
@@ -105,14 +104,14 @@ struct data_tag_key {
 	uint8_t payload[LINK_SEAL_PAIR_KEY_BYTES], rest[LINK_SEAL_PAIR_KEY_BYTES];
 };
 
-/* The key is the same for all hosts of a fabric. Call sodium_init() first. */
+/* Derives the key, which is the same for all hosts of a fabric. Call sodium_init() first. */
 void data_tag_derive(struct data_tag_key *key, const struct link_key *from);
 
-/* Writes the tag of a finished frame for a receiver that is in this session. 'frame' has room for
+/* Appends the tag to a finished frame for a receiver in 'session'. 'frame' must have room for
  * DATA_TAG_BYTES after the payload. */
 void data_tag_write(const struct data_tag_key *key, uint32_t session, uint8_t *frame);
 
-/* True if a data frame of 'bytes' bytes, which has passed frame_check(), has the correct tag for
- * this session. Takes constant time. */
+/* Returns true if a data frame of 'bytes' bytes, which has passed frame_check(), has the correct
+ * tag for 'session'. The comparison takes constant time. */
 bool data_tag_matches(
 	const struct data_tag_key *key, uint32_t session, const uint8_t *frame, unsigned bytes);

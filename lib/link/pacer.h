@@ -2,21 +2,21 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The transmitter of a link on the real clock: when each transmission starts, and when the wire is
- * free again.
+/* The transmitter of a link on the real clock: tracks when each transmission starts, and when the
+ * wire is free again.
  *
  * A frame is ready when an ideal device could have sent it: it has arrived and has credits. A poll
- * loop polls only at intervals, so it sees the frame later. A transmission starts as soon as the
- * frame is ready and the wire is free. This may be before the loop's current time: the loop catches
- * up. A transmission never starts before its frame is ready, so unused wire time is lost, and no
- * interval carries more than the rate allows. Catching up is bounded: a transmission that should
- * have started more than 'catch_up_ps' ago starts that long ago, and the difference counts as the
- * transmitter's lateness.
+ * loop sees the frame later, because it polls only at intervals. A transmission starts as soon as
+ * the frame is ready and the wire is free, which may be before the loop's current time: the loop
+ * catches up. A transmission never starts before its frame is ready. Unused wire time is therefore
+ * lost, and no interval carries more than the rate allows. Catching up is limited: a transmission
+ * that should have started more than 'catch_up_ps' ago starts that long ago, and the difference
+ * counts as the transmitter's lateness.
  *
- * Frames that the loop itself creates (credits, hellos, acknowledgements) are sent at once,
- * although frames of other loops that were ready earlier may arrive only later. The loop's own
- * frames therefore take time on the wire, but do not end catching up: a frame that was ready before
- * them starts as if they were not there, and the next one starts later instead. */
+ * Frames that the loop itself creates (credits, hellos, acknowledgements) are sent immediately,
+ * although frames from other loops that were ready earlier may arrive only later. The loop's own
+ * frames therefore take wire time but do not end catching up: a frame that was ready before them
+ * starts as if they did not exist, and the next one starts later instead. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,14 +24,14 @@
 #include "base/weft_time.h"
 
 struct pacer {
-	uint64_t byte_time; /* 0: unlimited */
-	uint16_t rest;      /* wire_takes() */
+	uint64_t byte_time; /* time per byte; 0: unlimited rate */
+	uint16_t rest;      /* rounding state of wire_takes() */
 	weft_time catch_up_ps;
-	/* End of the last transmission, not counting later frames of the loop itself, which are: */
+	/* End of the last transmission, except for later frames of the loop itself: */
 	weft_time free_at;
-	weft_time own_from, own_until; /* start of the first, end of the last */
-	weft_time owed_ps;             /* their time on the wire; 0: none */
-	/* Number of transmissions that the bound delayed, their total delay, and the longest one.
+	weft_time own_from, own_until; /* start of their first and end of their last transmission */
+	weft_time owed_ps;             /* their total transmission time; 0: none */
+	/* Number of transmissions delayed by the limit, their total delay, and the longest delay.
 	 * One writer, any reader. */
 	uint64_t moved;
 	weft_time moved_ps, moved_max_ps;
@@ -43,14 +43,14 @@ static inline void pacer_init(struct pacer *pacer, uint64_t rate_bps, weft_time 
 		.byte_time = byte_time_of(rate_bps), .rest = WIRE_REST, .catch_up_ps = catch_up_ps};
 }
 
-/* True if a transmission may start by 'now'. */
+/* Returns true if a transmission may start by 'now'. */
 static inline bool pacer_ready(const struct pacer *pacer, weft_time now)
 {
 	return pacer->free_at <= now;
 }
 
-/* Start of the transmission of a frame that was ready at 'ready'; 'now' is the loop's time.
- * pacer_send() must follow. */
+/* Returns when the transmission of a frame that was ready at 'ready' starts. 'now' is the loop's
+ * time. pacer_send() must follow. */
 static inline weft_time pacer_begin(struct pacer *pacer, weft_time ready, weft_time now)
 {
 	weft_time begin = ready > pacer->free_at ? ready : pacer->free_at, late;
@@ -65,8 +65,8 @@ static inline weft_time pacer_begin(struct pacer *pacer, weft_time ready, weft_t
 	return begin + late;
 }
 
-/* Sends 'bytes' (the caller adds FRAME_WIRE_OVERHEAD) starting at 'begin', as returned by
- * pacer_begin(). Returns when the last bit leaves. */
+/* Sends 'bytes' bytes, including FRAME_WIRE_OVERHEAD, from 'begin', the value that pacer_begin()
+ * returned. Returns when the last bit is sent. */
 static inline weft_time pacer_send(struct pacer *pacer, weft_time begin, uint32_t bytes)
 {
 	weft_time end = begin + wire_takes(bytes, pacer->byte_time, &pacer->rest);
