@@ -118,8 +118,8 @@ static void build_probe(
 	discovery->sent++;
 }
 
-/* True if a probe is obsolete: the device on its path is lost (its ports are probed again once it
- * is found), or the link is down (it is probed when it comes up). */
+/* Returns true if a probe is obsolete: a device on its path is lost (its ports are probed again
+ * once it is found), or the link is down (it is probed when it comes up). */
 static bool is_void(const struct discovery *discovery, const struct discovery_probe *probe)
 {
 	const struct map_device *device = &discovery->map->device[probe->device];
@@ -159,7 +159,7 @@ static bool poll_retries(struct discovery *discovery, weft_time now, struct mapp
 	return false;
 }
 
-/* True if a place is worth a probe now: its device is present and close enough, no probe is
+/* Returns true if a port should be probed now: its device is present and close enough, no probe is
  * pending, and the link is not held down. */
 static bool is_worthwhile(struct discovery *discovery, struct discovery_place place, weft_time now)
 {
@@ -174,7 +174,7 @@ static bool is_worthwhile(struct discovery *discovery, struct discovery_place pl
 		return false;
 	if (link_is_held(&device->port[place.port], now))
 		return false;
-	/* True if there is room for the ports, the next one and the final element, in both
+	/* The route needs space for its ports, the next port and the final element, in both
 	 * directions. */
 	if (device->depth + 2 <= MAPPER_BACK_MAX)
 		return true;
@@ -264,7 +264,7 @@ static void probe_ports(struct discovery *discovery, uint32_t at)
 	}
 }
 
-/* A cable came or went since the device's last reply; this reply overtook the report. */
+/* Handles a cable change since the device's last reply; this reply overtook the report. */
 static void update_link(struct discovery *discovery, uint32_t at, uint8_t port, bool up)
 {
 	if (!up)
@@ -273,7 +273,7 @@ static void update_link(struct discovery *discovery, uint32_t at, uint8_t port, 
 		discovery_ask(discovery, at, port, true);
 }
 
-/* Applies link changes in a reply of a known device; 'entered': all its ports are probed anyway. */
+/* Applies link changes in a known device's reply. 'entered': all its ports are probed anyway. */
 static void update_links(
 	struct discovery *discovery, uint32_t at, uint64_t before, bool entered, weft_time now)
 {
@@ -302,8 +302,8 @@ static void enter(struct discovery *discovery, uint32_t at, struct discovery_pla
 	device->depth = (uint8_t)(parent->depth + (from.device != 0));
 }
 
-/* The device has restarted: its known cables are void and probed again. The route to it stays: the
- * newly found route may lead through the device itself. */
+/* Handles a restarted device: its known cables are void and are probed again. The route to it is
+ * kept, because the newly found route may lead through the device itself. */
 static void restart(struct discovery *discovery, uint32_t at)
 {
 	struct map_device *device = &discovery->map->device[at];
@@ -320,7 +320,7 @@ static void restart(struct discovery *discovery, uint32_t at)
 	discovery->map->changes++;
 }
 
-/* Returns the device that answered; MAP_NONE if it cannot be added. */
+/* Returns the device that answered, or MAP_NONE if it cannot be added. */
 static uint32_t identify(struct discovery *discovery, const struct mapper_message *message,
 	struct discovery_place from, bool *entered)
 {
@@ -335,7 +335,7 @@ static uint32_t identify(struct discovery *discovery, const struct mapper_messag
 		return at;
 	}
 	device = &map->device[at];
-	/* Another mapper gave the device other tables, or the device lost them. */
+	/* Another mapper replaced the device's tables, or the device lost them. */
 	if (device->facts.digest != message->reply.digest ||
 		device->facts.session != message->reply.session)
 		device->known_in = 0;
@@ -345,7 +345,7 @@ static uint32_t identify(struct discovery *discovery, const struct mapper_messag
 		return MAP_NONE;
 	}
 	if (device->facts.session != message->reply.session) {
-		/* The device has restarted, or two devices with one identity answer alternately. */
+		/* The device restarted, or two devices with one identity answer alternately. */
 		if (device->lives == DISCOVERY_RESTARTS_MAX ||
 			device->former == message->reply.session) {
 			discovery_find(discovery, DISCOVERY_TWO_SESSIONS, at, message->reply.entry);
@@ -362,7 +362,7 @@ static uint32_t identify(struct discovery *discovery, const struct mapper_messag
 	return at;
 }
 
-/* A port has one cable: the first one that was found stays. */
+/* A port has only one cable: the first one found is kept. */
 static void connect(struct discovery *discovery, struct discovery_place from, uint32_t at)
 {
 	struct fabric_map *map = discovery->map;
@@ -380,7 +380,7 @@ static void connect(struct discovery *discovery, struct discovery_place from, ui
 		fabric_map_cut(map, from.device, from.port, MAP_SILENT);
 		return;
 	}
-	/* The port was probed again, and another device is there now. */
+	/* The port was probed again, and a different device is there now. */
 	if (near->state == MAP_LINKED && (near->peer != at || near->peer_port != entry))
 		fabric_map_cut(map, from.device, from.port, MAP_UNKNOWN);
 	fabric_map_connect(map, from.device, from.port, at, entry);
@@ -408,7 +408,7 @@ enum mapper_refusal discovery_on_reply(
 	bool known, entered;
 	uint32_t at;
 
-	/* The mapper's own agent does not accept its mapper's probes from a cable either. */
+	/* A mapper's own agent also rejects that mapper's probes from a cable. */
 	if (probe == NULL || message->sender == discovery->speaker->id) {
 		discovery->unasked++;
 		return MAPPER_REFUSED_STALE;
@@ -416,7 +416,7 @@ enum mapper_refusal discovery_on_reply(
 	from = (struct discovery_place){probe->device, probe->port, false};
 	probe->used = false;
 	discovery->outstanding--;
-	/* The neighbour's route leads through the device: if that is lost, there is none. */
+	/* The route to the neighbour leads through a lost device. */
 	if (!discovery->map->device[from.device].present)
 		return MAPPER_REFUSED_STALE;
 	discovery->replies++;
@@ -429,7 +429,7 @@ enum mapper_refusal discovery_on_reply(
 		fabric_map_cut(discovery->map, from.device, from.port, MAP_SILENT);
 		return MAPPER_REFUSED_NONE;
 	}
-	/* The reply left through this port, which may have come up after the agent looked. */
+	/* The reply left through this port, which may have come up after the agent's check. */
 	discovery->map->device[at].facts.linked |= (uint64_t)1 << message->reply.entry;
 	replay_admit(&discovery->map->device[at].window, message->counter,
 		discovery->speaker->key != NULL);

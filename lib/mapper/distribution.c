@@ -67,7 +67,7 @@ static bool concerns(enum distribution_step step, const struct distribution_targ
 	return true;
 }
 
-/* Every device involved must be asked. Those that did not answer in an earlier step are skipped. */
+/* Starts a step. Devices that failed in an earlier step are skipped. */
 static void begin(struct distribution *distribution, enum distribution_step step)
 {
 	distribution->step = step;
@@ -114,8 +114,8 @@ static void advance(struct distribution *distribution, weft_time now)
 		break;
 	case DISTRIBUTION_PAUSE:
 	case DISTRIBUTION_PURGE:
-		/* A purged device may still receive from a neighbour that is not yet purged, so
-		 * draining is checked again after a purge. */
+		/* A purged device may still receive packets from a neighbour that is not yet
+		 * purged, so draining is checked again after a purge. */
 		distribution->idle_rounds = 0;
 		distribution->drain_until = now + distribution->config.drain_ps;
 		begin_round(distribution, now);
@@ -141,7 +141,7 @@ static void advance(struct distribution *distribution, weft_time now)
 	}
 }
 
-/* Steps that involve no device complete at once. */
+/* Completes steps that involve no device immediately. */
 static void advance_while_complete(struct distribution *distribution, weft_time now)
 {
 	while (distribution->step != DISTRIBUTION_IDLE && distribution->open == 0)
@@ -167,7 +167,7 @@ void distribution_start(
 void distribution_stop(struct distribution *distribution)
 {
 	distribution->step = DISTRIBUTION_IDLE;
-	/* The higher mapper may be gone by the time this one leads again. */
+	/* The higher mapper may be gone when this one leads again. */
 	distribution->greater = 0;
 	distribution->greater_priority = 0;
 }
@@ -203,8 +203,8 @@ static void refuse_silent(struct distribution *distribution, weft_time now)
 	}
 }
 
-/* The device does not answer, or refuses. Before the first commit this cancels the distribution;
- * afterwards the device is left behind with its current tables. */
+/* Handles a device that does not answer, or refuses. Before the first commit, this cancels the
+ * distribution; afterwards, the device keeps its current tables. */
 static void fail_target(
 	struct distribution *distribution, struct distribution_target *target, weft_time now)
 {
@@ -353,7 +353,7 @@ weft_time distribution_due(const struct distribution *distribution, weft_time no
 		return due;
 	if (distribution->step == DISTRIBUTION_DRAIN && now < distribution->round_at)
 		return distribution->round_at;
-	/* Some devices have not been asked yet, and may be asked now. */
+	/* Some devices have not been asked yet and may be asked now. */
 	if (distribution->open > distribution->outstanding &&
 		distribution->outstanding < distribution->config.outstanding)
 		return now;
@@ -367,7 +367,7 @@ weft_time distribution_due(const struct distribution *distribution, weft_time no
 	return due;
 }
 
-/* The meaning of a status for the step: done with this device, ask it again, or it refuses. */
+/* Effect of a status on the step: the device is done, is asked again, or refuses. */
 enum verdict { SATISFIED, AGAIN, UNWILLING };
 
 static enum verdict evaluate(struct distribution *distribution, struct distribution_target *target,
@@ -433,7 +433,7 @@ void distribution_on_status(struct distribution *distribution, uint32_t device,
 		advance_while_complete(distribution, now);
 		break;
 	case AGAIN:
-		/* Asks at once if the device has made progress, otherwise when it is due. */
+		/* Asks immediately if the device has made progress, otherwise at the next retry. */
 		if (target->tries == 0)
 			target->due = now;
 		break;

@@ -21,7 +21,7 @@ static int by_identity(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* A device keeps its number, else gets the free one it requests, else the lowest free one. */
+/* Numbers devices with the current number, the requested one if free, or the lowest free one. */
 static void number_kind(struct map_device **device, uint32_t count, unsigned kind, bool *taken)
 {
 	uint32_t next = 0;
@@ -72,14 +72,14 @@ out:
 
 struct drawing {
 	const struct fabric_map *map;
-	uint32_t *number;  /* [device of the map]: its switch or host number in the topology;
-			      MAP_NONE: not in it */
-	uint32_t count[2]; /* numbers of an enum device_kind */
-	bool left_out;     /* includes cables of devices that are left out of routes */
-	bool plain;        /* without the devices' own names */
+	uint32_t *number;  /* [map device] switch or host number in the topology; MAP_NONE: not
+			      included */
+	uint32_t count[2]; /* number of devices by enum device_kind */
+	bool left_out;     /* include cables of devices that are left out of routes */
+	bool plain;        /* ignore the devices' own names */
 };
 
-/* Uses the assigned numbers, which include the numbers of absent devices. */
+/* Uses the assigned numbers, including those that absent devices have. */
 static void number_all(struct drawing *drawing)
 {
 	for (uint32_t i = 0; i < drawing->map->devices; i++) {
@@ -121,7 +121,7 @@ static int number_present(struct drawing *drawing)
 	return 0;
 }
 
-/* Names it with its own name or, if that is empty or 'plain', with kind and identity. */
+/* Uses the device's own name or, if that is empty or 'plain' is set, its kind and identity. */
 static void fill_device(const struct map_device *from, struct topology_device *device, bool plain)
 {
 	if (from->facts.name_length > 0 && !plain)
@@ -184,7 +184,7 @@ static struct topology_device *switch_of(struct topology *topology, struct topol
 	return port.kind == DEVICE_SWITCH ? &topology->switch_at[port.device] : NULL;
 }
 
-/* Goes one step further from the hosts. Returns true if a stage was found or lowered. */
+/* Sets 'to' one stage above 'from'. Returns true if the stage of 'to' was found or lowered. */
 static bool lower_stage(struct topology_device *from, struct topology_device *to)
 {
 	if (from == NULL || to == NULL || from->stage == TOPOLOGY_NO_STAGE ||
@@ -195,8 +195,8 @@ static bool lower_stage(struct topology_device *from, struct topology_device *to
 	return true;
 }
 
-/* Stages of a fat tree: distances from the hosts. If a cable joins two switches of one stage,
- * stages are undefined and no switch has one. */
+/* Finds the stages of a fat tree, which are distances from the hosts. If a cable connects two
+ * switches of the same stage, there is no tree and no switch has a stage. */
 static void find_stages(struct topology *topology)
 {
 	bool changed = true, tree = true;

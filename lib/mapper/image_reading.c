@@ -70,8 +70,8 @@ static void build_question(struct image_reading *reading, struct image_read *rea
 	reading->sent++;
 }
 
-/* Finds a read that may be requested now, or again. Gives up reads of lost devices and reads that
- * were requested too often. */
+/* Returns a read to be requested now, for the first time or again. Gives up on reads from lost
+ * devices and reads that were requested too often. */
 static struct image_read *next_read(struct image_reading *reading, weft_time now)
 {
 	for (uint32_t i = 0; i < reading->reads && reading->open > 0; i++) {
@@ -158,17 +158,17 @@ void image_reading_on_part(struct image_reading *reading, uint32_t device,
 		read->have += part->bytes;
 		read->tries = 0;
 		/* Requests the next part only after the expected one. Other answers are late or
-		 * duplicates: a request for each would double the requests from then on. */
+		 * duplicates; a request for each would double the requests permanently. */
 		read->due = now;
 	}
 	if (read->have == read->image.length)
 		finish(reading, read, false);
 }
 
-#define HEAD_BYTES 3 /* scheme, runs (2) */
-#define RUN_BYTES  6 /* hosts per leaf (2), consecutive leaves (2), number of the first (2) */
+#define HEAD_BYTES 3 /* scheme, number of runs (2) */
+#define RUN_BYTES  6 /* hosts per leaf (2), consecutive leaves (2), index of the first leaf (2) */
 
-/* Consecutive leaves with the same number of consecutive hosts each, the usual case. */
+/* Consecutive leaves with the same number of consecutive hosts each, the common case. */
 struct leaf_run {
 	uint32_t each, leaves, first;
 };
@@ -182,7 +182,7 @@ static unsigned number_of(const struct queuing_scheme *scheme)
 	return number;
 }
 
-/* Consecutive hosts from 'host' on, on one leaf. */
+/* Returns the number of consecutive hosts, starting at 'host', on the same leaf. */
 static uint32_t hosts_in_a_row(const struct queuing *queuing, uint32_t host)
 {
 	uint32_t end = host + 1;

@@ -133,7 +133,7 @@ static void update_self(struct mapper *mapper, weft_time now)
 		self->facts.number = mapper->agent->number;
 }
 
-/* Restarts the map from the local port; numbers and identities are kept. */
+/* Restarts the map from the local port, keeping numbers and identities. */
 static void restart_map(struct mapper *mapper)
 {
 	fabric_map_cut(&mapper->map, 0, 0, MAP_UNKNOWN);
@@ -171,7 +171,7 @@ static void step_down(struct mapper *mapper, weft_time now)
 
 static weft_time listen_until(const struct mapper *mapper)
 {
-	/* Staggered start: later candidates find a leading mapper. */
+	/* Start times are staggered, so later candidates find a leading mapper. */
 	uint64_t part = rng_mix(mapper->speaker.id) & 0xFFFF;
 
 	return mapper->state_since + mapper->config.listen_ps +
@@ -185,8 +185,8 @@ static weft_time stand_by_until(const struct mapper *mapper)
 				  ? agent->heard_at
 				  : mapper->state_since;
 
-	/* One period more than candidates without a rank, and two more than the last ranked one:
-	 * this candidate may have received the mapper's last message up to half a lease earlier. */
+	/* One period more than candidates without a rank, and two more than the last ranked one,
+	 * because this candidate's last message may be up to half a lease older. */
 	if (agent->rank == MAPPER_RANK_OTHER)
 		return heard + mapper->config.takeover_ps * (2 + mapper->config.standbys);
 	if (agent->rank == MAPPER_RANK_NONE || agent->followed == 0)
@@ -228,7 +228,7 @@ static void poll_election(struct mapper *mapper, weft_time now)
 	}
 }
 
-/* A link went down: devices beyond it may be unreachable, so no step waits for them. */
+/* Handles a link that went down. No step waits for devices beyond it, which may be unreachable. */
 static void link_down(struct mapper *mapper, uint32_t device, uint8_t port, weft_time now)
 {
 	fabric_map_cut(&mapper->map, device, port, MAP_EMPTY);
@@ -239,8 +239,8 @@ static void link_down(struct mapper *mapper, uint32_t device, uint8_t port, weft
 			distribution_lose(&mapper->distribution, i, now);
 }
 
-/* Without its own link a mapper does not know which devices are gone, and its neighbour may only
- * have lacked a CPU: its host keeps its routes until another mapper may lead the rest. */
+/* Handles a link change. If its own link is down, a mapper cannot tell which devices are gone. Its
+ * host keeps its routes until another mapper may have taken over the other devices. */
 static void link_changed(struct mapper *mapper, uint32_t at, uint8_t port, bool up, weft_time now)
 {
 	struct map_device *device = &mapper->map.device[at];
@@ -251,8 +251,8 @@ static void link_changed(struct mapper *mapper, uint32_t at, uint8_t port, bool 
 	if (at == 0 && up)
 		mapper->not_before = device->port[port].held_until;
 	if (up) {
-		/* Asks even a known neighbour: the report that the link went down may have been
-		 * overtaken. */
+		/* Probes even a known neighbour, because this report may have overtaken the report
+		 * that the link went down. */
 		discovery_ask(&mapper->discovery, at, port, true);
 	} else if (device->port[port].state == MAP_LINKED) {
 		link_down(mapper, at, port, now);
@@ -277,13 +277,13 @@ static void on_report(
 	if (mapper->acknowledgements < MAPPER_ACKNOWLEDGE_MAX)
 		mapper->acknowledgement[mapper->acknowledgements++] =
 			(struct mapper_acknowledgement){at, report->sequence};
-	/* Repeated because its acknowledgement was lost. */
+	/* A repeated report, whose acknowledgement was lost. */
 	if ((mapper->map.device[at].facts.linked >> report->port & 1) == (uint64_t)report->up)
 		return;
 	link_changed(mapper, at, report->port, report->up, now);
 }
 
-/* Replies to probes may come from unknown devices. */
+/* Checks sender and session of a message. Replies to probes may come from unknown devices. */
 static enum mapper_refusal admit(
 	struct mapper *mapper, const struct mapper_message *message, uint32_t *at)
 {
@@ -296,7 +296,7 @@ static enum mapper_refusal admit(
 		return MAPPER_REFUSED_NONE;
 	if (*at == MAP_NONE || !mapper->map.device[*at].present)
 		return MAPPER_REFUSED_STALE;
-	/* The agent of a leading mapper sends no reports, so this one comes from elsewhere. */
+	/* A leading mapper's own agent sends no reports, so the sender is a different device. */
 	if (*at == 0 && message->type == MAPPER_REPORT)
 		return MAPPER_REFUSED_STALE;
 	return replay_admit(&mapper->map.device[*at].window, message->counter,
@@ -305,8 +305,8 @@ static enum mapper_refusal admit(
 		       : MAPPER_REFUSED_REPLAYED;
 }
 
-/* A device that is paused while no tables are being distributed waits for this mapper: its resume
- * was lost, or another mapper, now standing by, started a pause. Planning ends the pause. */
+/* Plans to end a pause. A device that is paused outside a distribution is waiting for this mapper:
+ * its resume was lost, or another mapper, now standing by, started the pause. */
 static void plan_end_of_pause(struct mapper *mapper, uint32_t at)
 {
 	const struct map_device *device = &mapper->map.device[at];
@@ -316,7 +316,7 @@ static void plan_end_of_pause(struct mapper *mapper, uint32_t at)
 		mapper->stale = true;
 }
 
-/* The table generation that a device is known to use; 0: none. */
+/* Returns the table generation that a device is known to use; 0: none. */
 static uint32_t known_tables(const struct mapper *mapper, uint64_t id)
 {
 	uint32_t at = fabric_map_find(&mapper->map, id);
@@ -334,7 +334,7 @@ static enum mapper_refusal on_reply(
 	if (refusal != MAPPER_REFUSED_NONE || at == MAP_NONE)
 		return refusal;
 	plan_end_of_pause(mapper, at);
-	/* Another mapper gave the device other tables: this mapper sends it its own again. */
+	/* Another mapper replaced the device's tables, so they must be sent again. */
 	mapper->stale |= before != 0 && mapper->map.device[at].known_in == 0;
 	return refusal;
 }
@@ -374,16 +374,16 @@ void mapper_receive(struct mapper *mapper, weft_time now, const uint8_t *data, u
 	mapper->counters.refused[refusal]++;
 }
 
-/* True if a lower mapper has addressed the local agent since all devices were last probed. All
- * devices are probed only once at a time, however often it does so. */
+/* Returns true if a lower mapper has sent commands to the local agent since all devices were last
+ * probed. Further commands have no effect until the current probes are done. */
 static bool has_to_reclaim(const struct mapper *mapper)
 {
 	return mapper->agent->refused[MAPPER_REFUSED_LESSER] != mapper->lesser_seen &&
 	       discovery_done(&mapper->discovery);
 }
 
-/* A lower mapper is active, and devices that have received nothing from this mapper for a long time
- * follow it. */
+/* Probes all devices, because a lower mapper is active, and devices that have received nothing from
+ * this mapper for a long time follow it. */
 static void reclaim(struct mapper *mapper)
 {
 	mapper->lesser_seen = mapper->agent->refused[MAPPER_REFUSED_LESSER];
@@ -396,7 +396,7 @@ static void reclaim(struct mapper *mapper)
 	}
 }
 
-/* It may accept its tables now. */
+/* Counts down the sweeps of left-out devices, which may accept their tables afterwards. */
 static void remember_left_out(struct mapper *mapper)
 {
 	for (uint32_t i = 0; i < mapper->map.devices; i++) {
@@ -411,8 +411,8 @@ static void remember_left_out(struct mapper *mapper)
 	}
 }
 
-/* A broken path may have lost a probe, or a report if it was the device's path to the mapper: the
- * sweep probes everything again sooner or later. */
+/* Probes everything again in the course of several sweeps, because a broken path may have lost a
+ * probe or a device's report. */
 static void sweep(struct mapper *mapper, weft_time now)
 {
 	const struct map_device *device;
@@ -473,7 +473,7 @@ static void poll_work(struct mapper *mapper, weft_time now)
 	if (!wants_routes(mapper) || now < mapper->not_before)
 		return;
 	update_self(mapper, now);
-	/* The delay keeps a failed attempt from being repeated at once. */
+	/* The delay prevents an immediate repetition of a failed attempt. */
 	mapper->not_before = now + mapper->config.gather_ps;
 	if (fabric_map_find_ways(&mapper->map) < 0)
 		return;
@@ -496,7 +496,7 @@ bool mapper_poll(struct mapper *mapper, weft_time now, struct mapper_frame *fram
 		image_reading_poll(&mapper->reading, now, frame))
 		return true;
 	poll_work(mapper, now);
-	/* Changes that waited for its end. */
+	/* Handles changes that waited for the end of a distribution. */
 	watch_self(mapper, now);
 	return distribution_poll(&mapper->distribution, now, frame) ||
 	       image_reading_poll(&mapper->reading, now, frame) ||

@@ -40,7 +40,7 @@ static void drop_staged(struct mapper_agent *agent)
 	agent->stage = MAPPER_STAGE_NONE;
 }
 
-/* Position of this identity among the senders, or the position to insert it. */
+/* Returns the index of this sender, or the index at which to insert it. */
 static unsigned place_of(const struct mapper_agent *agent, uint64_t sender)
 {
 	unsigned low = 0, high = agent->sender_count;
@@ -61,7 +61,7 @@ static uint32_t senders_max(const struct mapper_agent *agent)
 	return agent->config.senders_max > 0 ? agent->config.senders_max : MAPPER_AGENT_SENDERS;
 }
 
-/* The sender to forget first, or sender_count if none may be forgotten. */
+/* Returns the sender to replace first, or sender_count if none may be replaced. */
 static unsigned find_min(const struct mapper_agent *agent, weft_time now)
 {
 	unsigned min = agent->sender_count;
@@ -69,7 +69,7 @@ static unsigned find_min(const struct mapper_agent *agent, weft_time now)
 
 	for (unsigned i = 0; i < agent->sender_count; i++) {
 		const struct mapper_agent_sender *sender = &agent->senders[i];
-		/* Replaceable: the sender sent only one message, or none for a lease. */
+		/* It sent only one message, or none within the lease. */
 		bool unconfirmed = (sender->window.seen & (sender->window.seen - 1)) == 0 ||
 				   now - sender->heard_at > agent->config.lease_ps;
 
@@ -115,7 +115,7 @@ static bool make_room(struct mapper_agent *agent, weft_time now)
 	return true;
 }
 
-/* Returns NULL if there is no room. Only authenticated messages get here. */
+/* Returns NULL if there is no room. Only called for authenticated messages. */
 static struct mapper_agent_sender *find_sender(
 	struct mapper_agent *agent, uint64_t sender, weft_time now)
 {
@@ -133,7 +133,7 @@ static struct mapper_agent_sender *find_sender(
 	return &agent->senders[at];
 }
 
-/* Admits messages that are authentic, new, and meant for the current session of this device. */
+/* Admits messages that are authentic, new, and meant for this device's current session. */
 static enum mapper_refusal admit(struct mapper_agent *agent, weft_time now, uint8_t port,
 	const uint8_t *data, unsigned bytes, struct mapper_message *message)
 {
@@ -176,8 +176,8 @@ static void record_told(struct mapper_agent *agent)
 	agent->told |= (uint64_t)agent->report_up << agent->report_port;
 }
 
-/* A new mapper may lack its predecessor's information, so all ports are reported. (A probe replaces
- * this: its answer has the state of all ports.) */
+/* Marks all ports as unreported, because a new mapper may lack its predecessor's information. After
+ * a probe this is unnecessary, because the answer contains the state of all ports. */
 static void forget_told(struct mapper_agent *agent)
 {
 	uint64_t ports = UINT64_MAX >> (64 - agent->config.ports);
@@ -262,8 +262,8 @@ static void fill_status(const struct mapper_agent *agent, uint32_t epoch, uint16
 	};
 }
 
-/* Parts of the epoch in use and of earlier epochs are late. However, without a key the epoch in use
- * may be forged, so it blocks lower ones only for a lease after its commit. */
+/* Returns true for late parts, whose epoch is in use or earlier. Without a key, the epoch in use
+ * may be forged, so it blocks lower epochs only for a lease after its commit. */
 static bool is_over(
 	const struct mapper_agent *agent, const struct mapper_table *part, weft_time now)
 {
@@ -273,11 +273,11 @@ static bool is_over(
 	       (agent->config.key != NULL || now - agent->committed_at <= agent->config.lease_ps);
 }
 
-/* A part must continue the previous one; duplicates and early parts are only answered. */
+/* Stages a part that continues the previous one. Duplicates and early parts are only answered. */
 static void stage_part(struct mapper_agent *agent, const struct mapper_table *part, weft_time now)
 {
-	/* Parts of an epoch before the staged one are late. However, an image that receives no
-	 * parts for a lease may belong to a forged epoch, and then blocks no other image. */
+	/* Parts of an epoch before the staged one are late. However, if no part of the staged image
+	 * arrives for a lease, its epoch may be forged, and it no longer blocks other images. */
 	if (is_over(agent, part, now) || (part->epoch < agent->staged_epoch &&
 						 now - agent->staged_at <= agent->config.lease_ps))
 		return;
@@ -388,7 +388,7 @@ static void fill_image(const struct mapper_agent *agent, const struct mapper_rea
 	};
 }
 
-/* Answers through the port on which the question arrived, on the return route that it carries. */
+/* Answers through the port on which the question arrived, using the question's return route. */
 static unsigned answer_question(struct mapper_agent *agent, const struct mapper_message *question,
 	weft_time now, uint8_t port, struct mapper_frame *answer)
 {
@@ -437,7 +437,7 @@ unsigned mapper_agent_receive(struct mapper_agent *agent, weft_time now, uint8_t
 		agent->refused[MAPPER_REFUSED_LESSER]++;
 	}
 	orders |= answer_question(agent, &message, now, port, answer);
-	/* The asking mapper learns the links from the answer. */
+	/* The answer contains all links. */
 	if (message.type == MAPPER_PROBE && message.sender == agent->followed) {
 		agent->told = agent->linked;
 		agent->reporting = false;
@@ -451,7 +451,7 @@ void mapper_agent_set_link(struct mapper_agent *agent, uint8_t port, bool up)
 	agent->linked |= (uint64_t)up << port;
 }
 
-/* When a pause ends if no mapper ends it. A leading mapper ends its own pause. */
+/* Returns when a pause ends unless a mapper ends it. A leading mapper ends its own pause. */
 static weft_time pause_until(const struct mapper_agent *agent)
 {
 	return agent->paused && !agent->leading && agent->config.pause_ps > 0
@@ -474,8 +474,8 @@ static void choose_report(struct mapper_agent *agent, weft_time now)
 	if (agent->reporting) {
 		if ((agent->linked >> agent->report_port & 1) == (uint64_t)agent->report_up)
 			return;
-		/* The report is obsolete and is not repeated. It may have arrived, however, so
-		 * another one reports that the link is back in its former state. */
+		/* The report is obsolete and is not repeated. However, it may have arrived, so
+		 * another report is sent when the link returns to its former state. */
 		record_told(agent);
 	}
 	changed = agent->linked ^ agent->told;
@@ -523,7 +523,7 @@ weft_time mapper_agent_due(const struct mapper_agent *agent)
 
 void mapper_agent_lead(struct mapper_agent *agent, uint32_t session, weft_time now)
 {
-	/* Parts from another mapper do not belong to this mapper's image, whatever its epoch. */
+	/* Parts from another mapper do not belong to this mapper's image, whatever their epoch. */
 	drop_staged(agent);
 	agent->rank = MAPPER_RANK_NONE;
 	agent->leading = true;

@@ -36,8 +36,8 @@ static uint32_t ranked(const struct mapper *mapper)
 							    : mapper->config.standbys;
 }
 
-/* Devices without a rank, including switches, must receive their mapper's heartbeat twice within
- * their lease. Otherwise they follow the next mapper that asks, and report their links to it. */
+/* Devices without a rank, including switches, must receive the heartbeat twice within their lease.
+ * Otherwise they follow the next mapper that sends a command, and report their links to it. */
 static uint32_t unranked_per_beat(const struct mapper *mapper)
 {
 	uint64_t beats = mapper->agent->config.lease_ps / 2 / mapper->config.heartbeat_ps;
@@ -54,7 +54,7 @@ static bool has_rank(const struct mapper *mapper, uint32_t at)
 	return false;
 }
 
-/* The device to address next in this interval; MAP_NONE if it needs no message. */
+/* Returns the device to address next in this interval, or MAP_NONE if it needs no message. */
 static uint32_t next_of_beat(struct mapper *mapper, uint16_t *rank)
 {
 	uint32_t at;

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Mapper messages as whole frames: built with route, counter and tag, and opened again. With a key,
- * an opened message is authentic; the receiver must check that it is new (replay_window.h) and
- * meant for the current session of this device. */
+/* Builds frames of mapper messages, with route, counter and tag, and opens them. With a key, an
+ * opened message is authentic; the receiver must still check that it is new (replay_window.h) and
+ * meant for this device's current session. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,12 +13,12 @@
 #include "wire/frame.h"
 #include "wire/mapper_message.h"
 
-/* The fabric key: 256 bits that all devices of a fabric share. It authenticates the messages
- * between mapper and devices (keyed BLAKE2b by libsodium, 128-bit tags); nothing is encrypted. A
- * device with the key can be the mapper; one without it can change nothing. Keys for other purposes
- * are derived from it, such as the key of the seals of links (lib/link/link_seal.h).
+/* The fabric key: 256 bits shared by all devices of a fabric. It authenticates the messages between
+ * mapper and devices (keyed BLAKE2b of libsodium, 128-bit tags); nothing is encrypted. A device
+ * with the key can be the mapper; a device without it cannot change anything. Keys for other
+ * purposes, such as link seals (lib/link/link_seal.h), are derived from it.
  *
- * On disk the key is a file of 64 hexadecimal digits that only its owner may read or write. */
+ * On disk, the key is a file of 64 hexadecimal digits that only its owner may read or write. */
 
 #define FABRIC_KEY_BYTES 32
 #define FABRIC_TAG_BYTES 16
@@ -27,25 +27,25 @@ struct fabric_key {
 	uint8_t bytes[FABRIC_KEY_BYTES];
 };
 
-/* Reads a key file. Fails with -EACCES: others may read or write it, or it belongs to another user;
- * -EINVAL: not a regular file, or not 64 hexadecimal digits with at most a newline; or -errno if
- * open() or read() fails. On failure 'key' is unchanged. */
+/* Reads a key file. Fails with -EACCES if others may read or write it or it belongs to another
+ * user, with -EINVAL if it is not a regular file or not 64 hexadecimal digits with at most a
+ * newline, or with the errno of open() or read(). 'key' is then unchanged. */
 int fabric_key_load(struct fabric_key *key, const char *path, struct error *error);
 
-/* The tag of these bytes. */
+/* Computes the tag of 'data'. */
 void fabric_key_tag(const struct fabric_key *key, const uint8_t *data, unsigned bytes,
 	uint8_t tag[FABRIC_TAG_BYTES]);
-/* Compares in constant time. */
+/* Compares the tag in constant time. */
 bool fabric_key_matches(const struct fabric_key *key, const uint8_t *data, unsigned bytes,
 	const uint8_t tag[FABRIC_TAG_BYTES]);
 
-/* Derives a key for 'purpose', a single word. The derived key reveals nothing about this one. */
+/* Derives a key for 'purpose', a single word. The derived key reveals nothing about 'key'. */
 void fabric_key_derive(
 	const struct fabric_key *key, const char *purpose, uint8_t out[FABRIC_KEY_BYTES]);
 
-/* The fabric number of this identity, not 0: the same for all devices with this text and key. 'key'
- * may be NULL: then the number depends on the text alone. Two texts share a number with a
- * probability of 1 in 65,535. */
+/* Returns the fabric number of this identity, never 0. All devices with this text and key have the
+ * same number. 'key' may be NULL: the number then depends on the text alone. Two texts share a
+ * number with a probability of 1 in 65,535. */
 uint16_t fabric_number(const char *identity, const struct fabric_key *key);
 
 /* Erases the key from memory. */
@@ -53,19 +53,19 @@ void fabric_key_wipe(struct fabric_key *key);
 
 #define MAPPER_FRAME_MAX (FRAME_HEADER_BYTES + MAPPER_BACK_MAX + MAPPER_MESSAGE_MAX)
 
-/* Reasons to refuse a message; counters. */
-#define MAPPER_REFUSALS(X)                                                               \
-	X(NONE, "none")                                                                  \
-	X(FRAME, "frame")           /* not a valid frame of these kinds */               \
-	X(MALFORMED, "malformed")   /* payload */                                        \
-	X(UNKEYED, "unkeyed")       /* no tag, but this device has a key */              \
-	X(KEYED, "keyed")           /* a tag, but this device has no key */              \
-	X(FORGED, "forged")         /* the tag is wrong */                               \
-	X(REPLAYED, "replayed")     /* seen before, or too old to check */               \
-	X(NOT_FOR_US, "not_for_us") /* for another device or another kind of receiver */ \
-	X(STALE, "stale")           /* from an earlier session, or not requested */      \
-	X(LESSER, "lesser")         /* a greater mapper is obeyed */                     \
-	X(NO_ROOM, "no_room")       /* more senders than can be remembered */
+/* Reasons for refusing a message, each with a counter. */
+#define MAPPER_REFUSALS(X)                                                                   \
+	X(NONE, "none")                                                                      \
+	X(FRAME, "frame")           /* not a valid scout or mapper frame */                  \
+	X(MALFORMED, "malformed")   /* invalid payload */                                    \
+	X(UNKEYED, "unkeyed")       /* no tag, although this device has a key */             \
+	X(KEYED, "keyed")           /* a tag, although this device has no key */             \
+	X(FORGED, "forged")         /* wrong tag */                                          \
+	X(REPLAYED, "replayed")     /* seen before, or too old to check */                   \
+	X(NOT_FOR_US, "not_for_us") /* for another device or a different kind of receiver */ \
+	X(STALE, "stale")           /* from an earlier session, or not requested */          \
+	X(LESSER, "lesser")         /* a higher mapper is followed */                        \
+	X(NO_ROOM, "no_room")       /* sender table is full */
 
 enum mapper_refusal {
 #define X(name, text) MAPPER_REFUSED_##name,
@@ -74,19 +74,19 @@ enum mapper_refusal {
 		MAPPER_REFUSED_COUNT
 };
 
-/* "forged", … */
+/* Returns the reason's name, such as "forged". */
 const char *mapper_refusal_name(enum mapper_refusal refusal);
 
-/* A sender. There is one for each run of a device, and one for a mapper in it. */
+/* A sender of messages: one per run of a device, and one for a mapper in it. */
 struct mapper_speaker {
 	const struct fabric_key *key; /* NULL: none */
-	uint16_t fabric;              /* number in its frames (frame.h) */
+	uint16_t fabric;              /* fabric number in its frames (frame.h) */
 	uint64_t id;
 	uint64_t counter; /* counter of the last message */
 };
 
-/* Between a mapper and the local agent: such a frame never leaves the device. No frame from a cable
- * may have this port. */
+/* Port of frames between a mapper and the local agent, which never leave the device. No frame from
+ * a cable may have this port. */
 #define MAPPER_PORT_LOCAL 0xFF
 
 /* A frame and its output port. */
@@ -96,11 +96,11 @@ struct mapper_frame {
 	uint8_t data[MAPPER_FRAME_MAX];
 };
 
-/* Fills sender, counter and tag of the message, and builds the frame with this route. */
+/* Sets sender, counter and tag of the message, and builds the frame with this route. */
 void mapper_frame_build(struct mapper_speaker *speaker, struct mapper_message *message,
 	const uint8_t *route, unsigned length, struct mapper_frame *frame);
 
-/* Checks frame, payload CRC, form and tag, in this order. MAPPER_REFUSED_NONE with the message,
- * whose table data points into the frame, or the reason. */
+/* Checks frame, payload CRC, format and tag, in this order. Returns MAPPER_REFUSED_NONE and the
+ * message, whose table data points into the frame, or the reason for refusing it. */
 enum mapper_refusal mapper_frame_open(const struct fabric_key *key, const uint8_t *data,
 	unsigned bytes, struct mapper_message *message);

@@ -37,7 +37,7 @@ void mapper_plan_forget(struct mapper *mapper)
 		mapper->map.device[i].known_in = 0;
 }
 
-/* Images after which a device that refuses all of them is left out: first for one sweep, then for
+/* Consecutive refused images after which a device is left out, for one sweep at first, then for
  * twice as many each time. */
 #define REFUSALS     2
 #define REFUSALS_MAX 8
@@ -68,7 +68,7 @@ static uint32_t min_switch(const struct mapper *mapper)
 	return min == UINT32_MAX ? 0 : min;
 }
 
-/* The configured choice of a root. A draw that hits a gap in the numbers is repeated. */
+/* Chooses the root as configured. A random choice of a number without a switch is repeated. */
 static int ask_for_root(struct mapper *mapper)
 {
 	const struct mapper_config *config = &mapper->config;
@@ -84,7 +84,7 @@ static int ask_for_root(struct mapper *mapper)
 	}
 }
 
-/* The root of trees stays the same while that switch is present. */
+/* Chooses the root of trees, which stays the same while its switch is present. */
 static int choose_root(struct mapper *mapper)
 {
 	const struct mapper_config *config = &mapper->config;
@@ -102,7 +102,7 @@ static int choose_root(struct mapper *mapper)
 	return result;
 }
 
-/* Unconnected pairs may lack a route; no other fault is allowed. */
+/* Verifies the routes. Only pairs that are not connected may lack a route. */
 static int verify(const struct mapper_generation *next, bool may_deadlock, struct error *error)
 {
 	const struct route_subject subject = {next->set, next->table};
@@ -144,7 +144,7 @@ static int compute_routes(struct mapper *mapper, const struct route_algorithm *a
 	return next->set == NULL ? result : 0;
 }
 
-/* A VC rule and a queuing scheme both choose the VC in which a packet is stored. */
+/* Rejects a VC rule together with a queuing scheme, because both determine a packet's VC. */
 static int check_vcs(struct mapper *mapper)
 {
 	const struct mapper_generation *next = &mapper->next;
@@ -162,7 +162,7 @@ static int check_vcs(struct mapper *mapper)
 	return 0;
 }
 
-/* Devices that wait for a mapper have ports for routes of the usual length. */
+/* Rejects routes that are too long for the ports of devices waiting for a mapper. */
 static int check_lengths(struct mapper *mapper)
 {
 	unsigned longest = mapper->next.set != NULL ? route_set_longest(mapper->next.set) : 0;
@@ -257,7 +257,7 @@ static bool knows_generation(const struct mapper *mapper, uint32_t number)
 
 struct outlook {
 	bool changed; /* some tables change */
-	bool known;   /* all tables that change are known */
+	bool known;   /* the current tables of all devices that change are known */
 	bool paused;  /* some devices are paused */
 };
 
@@ -280,8 +280,8 @@ static int add_target(struct mapper *mapper, uint32_t at, bool with_image, struc
 		outlook->known &=
 			device->facts.epoch == 0 || knows_generation(mapper, device->known_in);
 	}
-	/* A new epoch is above those that devices use. However, an epoch that is higher than a
-	 * mapper's changes can reach is forged, and numbers above it would soon be used up. */
+	/* A new epoch exceeds the epochs that devices use. However, an epoch higher than a mapper's
+	 * changes can reach is forged, and the numbers above it would soon be exhausted. */
 	if (device->facts.epoch > mapper->epoch && device->facts.epoch <= MAPPER_EPOCH_TRUE_MAX)
 		mapper->epoch = device->facts.epoch;
 	result = distribution_add(&mapper->distribution, at, &image);
@@ -290,8 +290,8 @@ static int add_target(struct mapper *mapper, uint32_t at, bool with_image, struc
 	return result;
 }
 
-/* A target for every present device; if there are routes, with an image for those whose tables
- * change. */
+/* Adds a target for every present device. If there are routes, targets whose tables change get an
+ * image. */
 static int add_targets(struct mapper *mapper, bool have_routes, struct outlook *outlook)
 {
 	int result = distribution_clear(&mapper->distribution);
@@ -303,7 +303,7 @@ static int add_targets(struct mapper *mapper, bool have_routes, struct outlook *
 	return result;
 }
 
-/* Checked together with all generations that may still be in the fabric. */
+/* Checks the new routes together with all generations that may still be in the fabric. */
 static bool may_go_live(struct mapper *mapper, bool known, weft_time now)
 {
 	struct live_generation mixture[LIVE_GENERATIONS_MAX];
@@ -346,8 +346,8 @@ static void rank_candidates(struct mapper *mapper)
 	}
 }
 
-/* Sends devices their new routes to the mapper if their old ones lead elsewhere and no frame of
- * this distribution reaches them. */
+/* Probes devices whose route to the mapper has changed, unless a frame of this distribution reaches
+ * them. */
 static void refresh_ways(struct mapper *mapper, bool all_are_asked)
 {
 	for (uint32_t i = 1; i < mapper->map.devices; i++) {
@@ -366,14 +366,14 @@ static void refresh_ways(struct mapper *mapper, bool all_are_asked)
 	}
 }
 
-/* All present devices already use this generation's tables. */
+/* Adopts a generation whose tables all present devices already use. */
 static void adopt(struct mapper *mapper, weft_time now)
 {
 	mapper->counters.unchanged++;
-	/* The last generation is replaced because its routes are the same. */
+	/* Replace the last generation, whose routes are the same. */
 	if (mapper->generations > 0 && !mapper->generation[mapper->generations - 1].found)
 		free_generation(&mapper->generation[--mapper->generations]);
-	/* The result of the last distribution is obsolete as well. */
+	/* The result of the last distribution is also obsolete. */
 	mapper->distribution.failed = mapper->distribution.incomplete = false;
 	mapper->distribution.pause = mapper->distribution.drained = false;
 	mapper_plan_done(mapper, now);
@@ -387,7 +387,7 @@ static bool is_unknown(const struct mapper *mapper, uint32_t at)
 	       !knows_generation(mapper, device->known_in);
 }
 
-/* True if packets routed by its previous tables may still be in flight. */
+/* Returns true if packets with routes from the device's previous tables may still be in flight. */
 static bool is_young(const struct mapper *mapper, uint32_t at)
 {
 	uint8_t age = mapper->map.device[at].facts.age;
@@ -403,7 +403,7 @@ static bool is_replaced(const struct mapper *mapper, uint32_t at)
 	return distribution->target[distribution->target_of[at]].image.bytes != NULL;
 }
 
-/* Reads unknown tables once per map. If that fails, the change to new tables takes a pause. */
+/* Starts to read unknown tables, once per map. If that fails, the change needs a pause. */
 static bool read_unknown(struct mapper *mapper)
 {
 	if (mapper->read_at == mapper->computed || mapper->generations == LIVE_GENERATIONS_MAX)
@@ -503,7 +503,7 @@ static void note_tables(struct mapper *mapper, const struct distribution_target 
 	device->facts.digest = table_image_digest(target->image.bytes, target->image.length);
 }
 
-/* The other devices wait for it once; then they proceed without it. */
+/* Counts a refusal. The fabric waits for the device once, and then proceeds without it. */
 static void count_refusal(struct mapper *mapper, uint32_t at)
 {
 	struct map_device *device = &mapper->map.device[at];
@@ -539,7 +539,7 @@ void mapper_plan_done(struct mapper *mapper, weft_time now)
 	for (uint32_t i = 0; i < distribution->targets; i++)
 		note_tables(mapper, &distribution->target[i]);
 	mapper->stale |= distribution->incomplete;
-	/* After a complete pause no old packet is in flight; otherwise unknown ones may be. */
+	/* After a complete pause, no old packet is in flight; otherwise, some may be. */
 	if (distribution->pause && !distribution->drained)
 		mapper->live_from = now + mapper->config.linger_ps;
 	/* Without routes, the distribution only ended a pause. */
@@ -552,8 +552,8 @@ void mapper_plan_done(struct mapper *mapper, weft_time now)
 			mapper->generation[i].until = now + mapper->config.linger_ps;
 	mapper->generation_number = mapper->next.number;
 	if (mapper->generations == LIVE_GENERATIONS_MAX) {
-		/* This occurs only if nothing was sent. The next change asks again, or takes a
-		 * pause. */
+		/* This occurs only if nothing was sent. The next change reads tables again, or
+		 * takes a pause. */
 		free_generation(&mapper->next);
 		return;
 	}

@@ -12,10 +12,10 @@ struct comparison {
 	const struct topology *found, *expected;
 	FILE *out;
 	unsigned differences;
-	bool *unseen; /* [expected switches]: in planes without discovered switches; NULL: none */
+	bool *unseen; /* [expected switches] in a plane without discovered switches; may be NULL */
 };
 
-/* A mapper sees only the plane that it is in. */
+/* Finds the switches in other planes, because a mapper sees only its own plane. */
 static bool *find_unseen(const struct topology *found, const struct topology *expected)
 {
 	uint32_t *part = topology_has_rails(expected) ? topology_parts(expected) : NULL;
@@ -67,7 +67,7 @@ static bool same_place(const struct topology_port *a, const struct topology_port
 	return a->kind == b->kind && a->device == b->device && a->port == b->port;
 }
 
-/* "s0:3 leads to h4:0", with names of the discovered topology. */
+/* Writes, for example, "s0:3 leads to h4:0", with names from the discovered topology. */
 static void describe_end(
 	const struct comparison *comparison, struct topology_port expected, char *text, size_t size)
 {
@@ -114,7 +114,7 @@ static bool is_to_be_free(const struct comparison *comparison, struct topology_p
 	       !topology_peer(comparison->expected, here, &peer);
 }
 
-/* Otherwise at least one end is already reported as the end of a missing cable. */
+/* Reports an unexpected cable, unless an end is already reported for a missing cable. */
 static void compare_found_link(struct comparison *comparison, const struct topology_link *link)
 {
 	char a[PLACE_MAX], b[PLACE_MAX];

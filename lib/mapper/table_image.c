@@ -9,14 +9,14 @@
 #include "wire/frame.h"
 
 #define IMAGE_VERSION 2
-/* Version, kind, number (2), hosts (2), a switch's stage or whether a host's routes have their
- * parts, queues. */
+/* Version, kind, number (2), hosts (2), stage of a switch or flag for parts in a host's routes,
+ * queues. */
 #define HEADER_BYTES 8
 #define AT_STAGE     6
 #define AT_PARTS     6
 #define AT_QUEUES    7
 #define RUN_BYTES    10
-/* VC classes and the layout of their steps (enum vc_steps) share a byte. */
+/* The number of VC classes and the layout of their steps (enum vc_steps) share a byte. */
 #define STEPS_SHIFT        4
 #define RUN_OF_TABLE_BYTES 3 /* TABLE_IMAGE_BY_TABLE, destinations (2) */
 
@@ -51,7 +51,7 @@ static const uint8_t *parts_of(const struct table_image_source *source, uint32_t
 	return source->set == NULL ? NULL : route_set_parts(source->set, host);
 }
 
-/* Writes the routes to one destination, or only measures them if 'at' is NULL. Returns the
+/* Writes the routes to one destination, or only measures them if 'at' is NULL. Returns their
  * length. */
 static uint32_t put_routes(
 	uint8_t *at, const struct table_image_source *source, uint32_t host, uint32_t destination)
@@ -78,7 +78,7 @@ static uint32_t put_routes(
 	return bytes;
 }
 
-/* Likewise for all destinations; consecutive ones that are reached by table form one run. */
+/* Does the same for all destinations. Consecutive destinations reached by table form a run. */
 static uint32_t put_destinations(
 	uint8_t *at, const struct table_image_source *source, uint32_t host)
 {
@@ -120,7 +120,7 @@ int table_image_of_host(
 	return 0;
 }
 
-/* Equal consecutive sets are one run: hosts (2), set (8). Only counts if 'at' is NULL. */
+/* Writes runs of equal consecutive sets: hosts (2), set (8). Only counts if 'at' is NULL. */
 static uint32_t put_runs(uint8_t *at, const uint64_t *sets, uint32_t hosts)
 {
 	uint32_t runs = 0;
@@ -177,8 +177,8 @@ int table_image_of_switch(
 	return 0;
 }
 
-/* Number of bytes of one destination's routes, or of a run of 'run' destinations reached by table;
- * 0 if invalid. */
+/* Returns the size of the routes to one destination, or of a run of '*run' destinations reached by
+ * table, in bytes; 0 if invalid. */
 static uint32_t check_routes(const uint8_t *at, uint32_t left, bool parts, uint32_t *run)
 {
 	uint32_t used = 1;
@@ -319,7 +319,7 @@ int table_image_queuing(const uint8_t *bytes, struct queuing **queuing)
 	return *queuing == NULL ? -ENOMEM : 0;
 }
 
-/* Calls back for the routes of one destination; returns the position after them. */
+/* Calls 'each' for the routes to one destination. Returns the position after them. */
 static const uint8_t *each_of_destination(const uint8_t *at, bool parts, uint16_t destination,
 	table_image_route_fn each, void *context)
 {

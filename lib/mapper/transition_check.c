@@ -12,12 +12,12 @@ struct mixture {
 	unsigned generations;
 	struct topology *cables; /* cables of all generations */
 	struct channel_graph *channels;
-	uint32_t *visited; /* per node: destination + 1 of the last walk */
+	uint32_t *visited; /* [node] destination + 1 of the last walk that visited it */
 	uint32_t *queue;
 	struct arrays arrays;
 };
 
-/* -EBUSY: a port of 'cables' leads elsewhere in this generation. */
+/* Returns -EBUSY if a port in 'cables' leads elsewhere in this generation. */
 static int add_cables(struct topology *cables, const struct topology *from, struct error *reason)
 {
 	for (uint32_t i = 0; i < from->links; i++) {
@@ -53,7 +53,7 @@ static void free_ports(struct topology *cables)
 		cables->host_at[i].cut_off = true;
 }
 
-/* A host counts as cut off only if no generation has its cable. */
+/* Completes the merged topology. A host counts as cut off only if no generation has its cable. */
 static int finish_cables(struct topology *cables)
 {
 	for (uint32_t i = 0; i < cables->links; i++) {
@@ -113,7 +113,7 @@ static int check_rules(const struct mixture *mixture, struct error *reason)
 	return 0;
 }
 
-/* The node of a packet that has left host 'host'; CHANNEL_NONE if it is cut off. */
+/* Returns the node of a packet that has left host 'host'; CHANNEL_NONE if it is cut off. */
 static uint32_t first_node(const struct mixture *mixture, uint32_t host)
 {
 	uint32_t out =
@@ -129,7 +129,7 @@ static enum vc_turn turn_at(const uint8_t *element, unsigned length, unsigned i)
 	return i + 1 < length && element[i + 1] == ROUTE_TYPE_STEP ? VC_STEP_AHEAD : VC_GO_ON;
 }
 
-/* An in-transit buffer ends the chain; re-injection starts a new one. */
+/* Adds the dependencies of a route. An in-transit buffer ends a chain of dependencies. */
 static void add_route(
 	struct mixture *mixture, uint32_t source, const uint8_t *element, unsigned length)
 {
@@ -173,8 +173,8 @@ static void add_routes(struct mixture *mixture, const struct route_set *set)
 		}
 }
 
-/* Ports through which any table leaves this switch for the destination: primary ones, and
- * alternatives in '*others'. */
+/* Returns the ports through which any table leaves this switch for the destination, and stores
+ * alternative ports in '*others'. */
 static uint64_t table_ports(
 	const struct mixture *mixture, uint32_t at, uint32_t destination, uint64_t *others)
 {
@@ -222,7 +222,7 @@ static void add_ways(struct mixture *mixture, uint32_t node, uint64_t ports, enu
 	}
 }
 
-/* Every path of a packet to this destination through any mixture of the tables. */
+/* Adds every path of a packet to this destination through any mixture of the tables. */
 static void add_tables(struct mixture *mixture, uint32_t destination)
 {
 	struct channel_graph *graph = mixture->channels;
