@@ -2,16 +2,15 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The paths of a pair of hosts that learns from marks alone (the DRB paper on InfiniBand,
- * 'drb-cn'): each notification counts against the path of its message and opens the next path; a
- * message takes a path with a probability in proportion to 1 / (1 + its count). A timer starts with
- * the pair's first notification. Each time it expires, the counts are halved, and if no
- * notification arrived since the last expiry, the path opened last is closed (Weft's reading: the
- * paper names no rule).
+/* The paths of a pair of hosts that reacts to marks alone (the DRB paper on InfiniBand, 'drb-cn').
+ * Each notification counts against the path of its message and opens the next path. A message takes
+ * a path with a probability proportional to 1 / (1 + its count). A timer starts with the pair's
+ * first notification. Each expiry halves the counts; if no notification has arrived since the last
+ * expiry, it also closes the path opened last (Weft's interpretation: the paper specifies no rule).
  *
- * As in metapath.h, the open paths are the first of the pair's routes, and path 0 stays. A plain
- * state machine; the effect of expiries is computed when the pair is next looked at. No allocation.
- * One thread. */
+ * As in metapath.h, the open paths are the first ones of the pair's routes, and path 0 is always
+ * open. A state machine; the effect of expiries is computed when the pair is next accessed. No
+ * allocation. One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,32 +21,32 @@
 #define MARKED_PATHS_OPEN_MAX 4 /* as in the paper */
 
 struct marked_paths {
-	uint64_t expires_ns;                /* the next expiry; 0: the timer does not run */
-	uint16_t marks[METAPATH_PATHS_MAX]; /* by path */
-	uint8_t count, open;                /* paths that exist, 1 or more, and open ones */
-	bool heard;                         /* a notification since the last expiry */
+	uint64_t expires_ns;                /* next expiry; 0: timer not running */
+	uint16_t marks[METAPATH_PATHS_MAX]; /* notifications per path */
+	uint8_t count, open;                /* existing paths, 1 or more, and open ones */
+	bool heard;                         /* a notification arrived since the last expiry */
 };
 
-/* Path 0 alone is open. */
+/* Initially, only path 0 is open. */
 void marked_paths_init(struct marked_paths *paths, unsigned count);
 
-/* A notification for a message on path 'which'. Returns true if a path was opened. */
+/* Counts a notification for a message on path 'which'. Returns true if a path was opened. */
 bool marked_paths_mark(struct marked_paths *paths, unsigned which);
 
-/* Applies all timer expiries until now; before any other call. Returns how many paths were closed.
- * If the timer does not run, a notification at 'now' starts it: marked_paths_start(). */
+/* Applies the timer expiries up to now; call before any other function. Returns the number of paths
+ * closed. If the timer is not running, a notification starts it with marked_paths_start(). */
 unsigned marked_paths_expire(struct marked_paths *paths, uint64_t timer_ns, uint64_t now_ns);
 void marked_paths_start(struct marked_paths *paths, uint64_t timer_ns, uint64_t now_ns);
 
-/* The path of the next message. */
+/* Returns the path of the next message. */
 unsigned marked_paths_choose(const struct marked_paths *paths, struct rng *rng);
 
 /* The sender of REPS (Bonato, Abdous, Abdelrahman, et al., "REPS: Recycled Entropy Packet
- * Spraying", 2025): each packet carries an entropy from which switches choose its path. An entropy
- * that came back without a mark is reused, oldest first; if there is none, one is drawn. Freezing
- * after losses is left out. No allocation after reps_create(). One thread. */
+ * Spraying", 2025): each packet carries an entropy from which switches choose its path. Entropies
+ * returned without a mark are reused, oldest first; if there are none, a random one is drawn.
+ * Freezing after losses is not implemented. No allocation after reps_create(). One thread. */
 
-#define REPS_CACHED 8u /* entropies of a destination, as in the paper; a power of two */
+#define REPS_CACHED 8u /* cached entropies per destination, as in the paper; a power of two */
 
 struct reps_pair {
 	uint8_t entropy[REPS_CACHED];
@@ -56,15 +55,15 @@ struct reps_pair {
 
 struct reps {
 	struct rng rng;
-	uint64_t recycled, drawn; /* entropies */
+	uint64_t recycled, drawn; /* number of entropies */
 	struct reps_pair pair[];  /* [hosts] */
 };
 
-/* Returns NULL if out of memory. The caller frees it. */
+/* Returns NULL if out of memory. Release with free(). */
 struct reps *reps_create(uint64_t seed, uint16_t host, uint32_t hosts);
 
-/* The entropy of the next packet. */
+/* Returns the entropy of the next packet. */
 uint8_t reps_take(struct reps *reps, uint16_t destination);
 
-/* A packet with this entropy has arrived; 'marked' if it was marked on the way. */
+/* Handles the return of an entropy. 'marked': its packet was marked on its path. */
 void reps_returned(struct reps *reps, uint16_t destination, uint8_t entropy, bool marked);

@@ -2,17 +2,16 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Predictive distributed routing balancing (PR-DRB paper, sections 2 and 3, table 2): what a pair
- * of hosts does on an acknowledgement in addition to, or instead of, DRB.
+/* Predictive distributed routing balancing (PR-DRB paper, sections 2 and 3, table 2): a pair's
+ * reaction to an acknowledgement, in addition to DRB or instead of it.
  *
- * An episode starts when the pair has one open path and ends when it is back at one in zone L. Its
- * pattern is the union of the contending flows in the acknowledgements of path 0. In zone H a
- * matching solution of the database is applied as a whole, once per episode;
- * otherwise, and if the zone is still H afterwards, paths are opened as in DRB. With more than one
- * path open in zone M ('stable'), or in zone L ('below', the letter of table 2), the open paths are
- * saved.
+ * An episode starts while the pair has one open path and ends when it has one again, in zone L. Its
+ * pattern is the union of the contending flows in acknowledgements for path 0. In zone H, a
+ * matching solution from the database is applied as a whole, once per episode. Without a match, or
+ * if the zone is still H afterwards, paths are opened as in DRB. If more than one path is open in
+ * zone M ('stable'), or in zone L ('below', the wording of table 2), the open paths are saved.
  *
- * A plain state machine without a clock; no allocation. One thread. */
+ * A state machine without a clock; no allocation. One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,33 +20,32 @@
 #include "wire/cn.h"
 
 /* The database of PR-DRB (PR-DRB paper, table 2): which paths helped against which contending
- * flows. A solution belongs to a destination and a pattern, which is the set of flows that
- * contended. It consists of the open paths with their latencies, and the lowest L* that they
- * reached.
+ * flows. A solution belongs to a destination and a pattern, which is the set of contending flows.
+ * It consists of the open paths with their latencies, and the lowest L* that they reached.
  *
- * A pattern matches a solution if enough of the observed flows are among the stored ones (or of
- * both together: the reading 'union'); the paper's words are "similar situation". If several match,
- * the most similar one is used. The database has a fixed size; the entry with the oldest use is
- * replaced. O(entries) with one comparison for entries of other destinations; no allocation after
- * solutions_init(). One thread. */
+ * A pattern matches a solution if a sufficient share of the observed flows is stored with it
+ * (interpretation 'union': a share of both sets together). The paper's term is "similar situation".
+ * If several solutions match, the most similar one is used. The database has a fixed size; the
+ * least recently used entry is replaced. O(entries), with one comparison per entry of a different
+ * destination. No allocation after solutions_init(). One thread. */
 
-#define SOLUTION_FLOWS_MAX 32 /* flows in a pattern; further ones are ignored */
+#define SOLUTION_FLOWS_MAX 32 /* maximum number of flows in a pattern; others are ignored */
 
 struct solution;
 
-/* The flows on the path to one destination. It caches the answer of its database: a source asks
- * once for each notification, and both seldom change. */
+/* The contending flows of a pair. Caches the result of the last search, because a source searches
+ * once per notification, and pattern and database seldom change. */
 struct flow_pattern {
 	uint8_t count;
 	struct cn_flow flow[SOLUTION_FLOWS_MAX];
 	struct solution *found;
-	uint64_t found_at; /* solutions.changes at that time; 0: not asked since the last flow */
+	uint64_t found_at; /* solutions.changes at the last search; 0: flows were added since */
 };
 
 struct solution {
 	struct flow_pattern pattern;
-	uint64_t used; /* by solutions.uses; 0: empty */
-	uint64_t best; /* L* */
+	uint64_t used; /* solutions.uses at the last use; 0: empty */
+	uint64_t best; /* lowest L* */
 	uint32_t latency_ns[METAPATH_PATHS_MAX];
 	uint16_t destination;
 	uint8_t open;
@@ -55,7 +53,7 @@ struct solution {
 
 struct solutions_config {
 	uint32_t entries;        /* 1 or more */
-	uint32_t similarity_ppm; /* up to 1000000 */
+	uint32_t similarity_ppm; /* minimum similarity, up to 1000000 */
 	bool of_union;
 };
 
@@ -67,40 +65,40 @@ struct solutions {
 	uint32_t stored;
 };
 
-/* 64 entries, 80 % of the observed flows. */
+/* Sets 64 entries and a similarity of 80 % of the observed flows. */
 void solutions_config_default(struct solutions_config *config);
 
 /* Returns 0, -EINVAL or -ENOMEM. */
 int solutions_init(struct solutions *base, const struct solutions_config *config);
 void solutions_fini(struct solutions *base);
 
-/* Adds the flow if it is new and there is room. Returns true if it was added. */
+/* Adds a flow if it is new and there is room. Returns true if it was added. */
 bool flow_pattern_add(struct flow_pattern *pattern, struct cn_flow flow);
 
-/* The most similar solution that matches, or NULL. It counts as used. An empty pattern matches
- * none. */
+/* Returns the most similar matching solution and counts its use, or NULL. An empty pattern matches
+ * nothing. */
 struct solution *solutions_find(
 	struct solutions *base, uint16_t destination, struct flow_pattern *pattern);
 
-/* Stores these open paths: as a new solution if none matches, or instead of the matching one if
- * they are better: a lower L*, or more paths. Returns true if they were stored. */
+/* Stores the open paths: as a new solution if none matches, or in place of the matching one if they
+ * have a lower L* or there are more of them. Returns true if they were stored. */
 bool solutions_save(struct solutions *base, uint16_t destination, struct flow_pattern *pattern,
 	const struct metapath *path, uint64_t best);
 
 struct pr_drb_rules {
-	bool save_below; /* save in zone L, not M */
-	bool improve;    /* paths are opened in zone H although a solution was applied */
+	bool save_below; /* save in zone L instead of M */
+	bool improve;    /* open paths in zone H even after a solution was applied */
 };
 
-/* State per pair. */
+/* State of a pair. */
 struct episode {
 	struct flow_pattern pattern;
-	bool applied; /* a solution */
-	bool looked;  /* searches for a solution since the pattern last changed */
+	bool applied; /* a solution was applied */
+	bool looked;  /* searched since the pattern last changed */
 };
 
 struct pr_drb_counters {
-	uint64_t opened, closed; /* paths, including paths of solutions */
+	uint64_t opened, closed; /* number of paths, including those of solutions */
 	uint64_t applied, missed, saved;
 };
 
@@ -111,6 +109,6 @@ struct pr_drb {
 	struct pr_drb_counters count;
 };
 
-/* An acknowledgement from the destination, whose metapath and episode these are. */
+/* Handles an acknowledgement from the destination, to which 'path' and 'episode' belong. */
 void pr_drb_on_notification(struct pr_drb *control, struct metapath *path, struct episode *episode,
 	uint16_t destination, const struct cn *cn, uint64_t now_ns);

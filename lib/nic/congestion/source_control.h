@@ -2,20 +2,20 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Congestion management at the source (docs/explanation/source-control.md): one of the
- * mechanisms of this folder for all pairs of a host. It chooses the path of each message, processes
- * notifications, and decides when a frame may leave.
+/* Congestion management at the source (docs/explanation/source-control.md): one of the mechanisms
+ * in this folder, for all pairs of a host. It chooses the path of each message, handles
+ * notifications, and decides when a frame may be sent.
  *
  *     none     nothing
- *     iba-cc   InfiniBand congestion control: marks slow a flow down (iba_cc.h)
- *     dcqcn    the congestion control of RDMA over Ethernet: the same with rates (dcqcn.h)
- *     drb-cn   marks open paths, nothing slows down (marked_paths.h; DRB paper on InfiniBand)
+ *     iba-cc   InfiniBand congestion control: marks delay a flow's packets (iba_cc.h)
+ *     dcqcn    congestion control of RDMA over Ethernet: marks reduce a flow's rate (dcqcn.h)
+ *     drb-cn   marks open paths, no throttling (marked_paths.h; DRB paper on InfiniBand)
  *     drb      latencies open paths (metapath.h; DRB as in the PR-DRB paper)
- *     pr-drb   the same, and solutions that helped before are applied at once (pr_drb.h)
- *     drb-cc   DRB, unless all flows that contend share the destination: then no path helps, and
- * the flow slows down as with iba-cc (Weft's own; drb_cc.h)
+ *     pr-drb   as drb, but solutions that helped before are applied immediately (pr_drb.h)
+ *     drb-cc   as drb, but throttles as iba-cc if most contending flows share the destination,
+ *              because no other path helps then (Weft's own; drb_cc.h)
  *
- * A plain state machine: times are arguments in ns. No allocation after source_control_create(), no
+ * A state machine: times are arguments in ns. No allocation after source_control_create(), no
  * floating point. One thread. */
 
 #include <stdbool.h>
@@ -31,7 +31,7 @@
 #include "pr_drb.h"
 #include "wire/cn.h"
 
-/* The mechanisms of source_control.h, for configurations: identifier, and word in run files. */
+/* The mechanisms above: identifier, and word in run files. */
 
 #define SOURCE_CONTROLS(X)  \
 	X(NONE, "none")     \
@@ -67,8 +67,8 @@ struct source_control_config {
 	uint16_t host;
 	uint32_t hosts;
 	uint64_t seed;
-	uint64_t frame_ns; /* zero-load time of a full frame over a path without links */
-	uint64_t hop_ns;   /* what each switch on the way adds */
+	uint64_t frame_ns; /* zero-load time of a full frame, without its switches */
+	uint64_t hop_ns;   /* additional time per switch */
 	struct iba_cc_config iba;
 	struct dcqcn_config dcqcn;
 	struct metapath_rules paths;
@@ -76,21 +76,21 @@ struct source_control_config {
 	struct solutions_config solutions;
 };
 
-/* Sums for means over all messages and packets. */
+/* Sums from which means over all messages and packets are computed. */
 struct source_control_sums {
-	uint64_t messages, open_paths; /* messages with a choice, and the paths open at that time */
-	uint64_t notices, waiting_ns;  /* notifications, and the waiting times in them */
-	uint64_t packets, ccti;        /* packets of throttled kinds, and their table indices */
+	uint64_t messages, open_paths; /* messages with a choice, and sum of the paths open */
+	uint64_t notices, waiting_ns;  /* notifications, and their waiting times */
+	uint64_t packets, ccti;        /* packets of throttling kinds, and their table indices */
 };
 
 struct source_control {
 	struct source_control_config config;
 	struct rng rng;
-	struct iba_cc cc;            /* iba-cc, drb-cc */
-	struct dcqcn dcqcn;          /* dcqcn */
+	struct iba_cc cc;            /* used by iba-cc, drb-cc */
+	struct dcqcn dcqcn;          /* used by dcqcn */
 	uint64_t throttled_ns;       /* total delay of packets */
-	struct marked_paths *marked; /* [hosts] drb-cn; count 0: the pair is not in use */
-	struct metapath *path;       /* [hosts] the other DRBs; likewise */
+	struct marked_paths *marked; /* [hosts] drb-cn; count 0: pair not in use */
+	struct metapath *path;       /* [hosts] drb, pr-drb, drb-cc; count 0: pair not in use */
 	struct episode *episode;     /* [hosts] pr-drb */
 	struct pr_drb pr;            /* pr-drb */
 	struct drb_cc_pair *end;     /* [hosts] drb-cc */
@@ -100,12 +100,11 @@ struct source_control {
 
 void source_control_config_default(struct source_control_config *config);
 
-/* Returns NULL with errno EINVAL or ENOMEM. Memory for destinations that are never used is not
- * touched. */
+/* Returns NULL with errno EINVAL or ENOMEM. The memory of unused destinations is never touched. */
 struct source_control *source_control_create(const struct source_control_config *config);
 void source_control_destroy(struct source_control *control);
 
-/* Properties of a kind. */
+/* Properties of kinds. */
 static inline bool source_control_spreads(enum source_control_kind kind)
 {
 	return kind >= SOURCE_CONTROL_DRB_CN;
@@ -124,7 +123,7 @@ static inline bool source_control_wants_flows(enum source_control_kind kind)
 	return kind >= SOURCE_CONTROL_PR_DRB;
 }
 
-/* True if the destination's routes are known: source_control_begin() was called. */
+/* Returns true if the destination's routes are known (source_control_begin() was called). */
 static inline bool source_control_has_begun(
 	const struct source_control *control, uint16_t destination)
 {
@@ -133,20 +132,20 @@ static inline bool source_control_has_begun(
 	return control->marked == NULL || control->marked[destination].count != 0;
 }
 
-/* Sets the destination's routes: 'count', 1 or more (those beyond METAPATH_PATHS_MAX are not used),
- * each over the given number of switches. Forgets earlier paths. */
+/* Sets the destination's routes: 'count', 1 or more, each over the given number of switches. Routes
+ * beyond METAPATH_PATHS_MAX are not used. Resets the state of earlier paths. */
 void source_control_begin(struct source_control *control, uint16_t destination, unsigned count,
 	const uint8_t *switches);
 
-/* The path of the next message to the destination, which starts now. */
+/* Returns the path of the next message to the destination, which starts now. */
 unsigned source_control_choose(
 	struct source_control *control, uint16_t destination, uint64_t now_ns);
 
-/* A notification arrived from the destination. It is ignored if the pair does not have its path. */
+/* Handles a notification from the destination. Ignored if the pair does not have its path. */
 void source_control_on_notification(
 	struct source_control *control, uint16_t destination, const struct cn *cn, uint64_t now_ns);
 
-/* When the next frame to the destination may leave. */
+/* Returns when the next frame to the destination may be sent. */
 static inline uint64_t source_control_ready_ns(
 	const struct source_control *control, uint16_t destination)
 {
@@ -155,17 +154,17 @@ static inline uint64_t source_control_ready_ns(
 	return control->cc.flow == NULL ? 0 : iba_cc_ready_ns(&control->cc, destination);
 }
 
-/* A frame that could have left at 'since_ns' leaves now, after the pause of its flow. */
+/* Counts the pause of a frame that was ready at 'since_ns' and is sent now. */
 void source_control_count_pause(
 	struct source_control *control, uint16_t destination, uint64_t since_ns, uint64_t now_ns);
 
-/* A frame to the destination starts to leave; the link takes 'frame_ns' for it. */
+/* Call when a frame to the destination starts to be sent. 'frame_ns' is its transmission time. */
 void source_control_sent(
 	struct source_control *control, uint16_t destination, uint64_t frame_ns, uint64_t now_ns);
 
-/* Adds the sums since creation. */
+/* Adds this host's sums since creation to *sum. */
 void source_control_add_sums(const struct source_control *control, struct source_control_sums *sum);
 
-/* Counters up to now; [SOURCE_CONTROL_COUNTER_COUNT]. */
+/* Stores the current counters, [SOURCE_CONTROL_COUNTER_COUNT]. */
 void source_control_counters(const struct source_control *control, uint64_t *count);
 const char *source_control_counter_name(unsigned counter);

@@ -2,14 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Keeps the order of frames at an interface without end-to-end delivery (datagram.h) in fabrics
- * where they can overtake each other, by adaptive routing or retransmission (datagram_recovery.h).
- * It passes on the frames of a source in sequence; an early one waits here. It is like
- * resequencer.h, but for descriptors: a waiting frame takes no memory of the interface, and the
- * caller sets the limit.
+/* Restores the order of frames at an interface without end-to-end delivery (datagram.h), in fabrics
+ * where frames can overtake each other because of adaptive routing or retransmission
+ * (datagram_recovery.h). Frames of a source are passed on in sequence, and an early frame waits
+ * here. Unlike in resequencer.h, waiting frames are descriptors: they take no memory of the
+ * interface, and the caller sets their limit.
  *
- * A waiting frame is found by source and number, in O(1) unless they far outnumber the chains.
- * Memory is allocated only when the table of numbers grows (pair_numbers.h). One thread. */
+ * A waiting frame is found by source and number, in O(1) unless the frames far outnumber the
+ * chains. Memory is allocated only when the number table grows (pair_numbers.h). One thread. */
 
 #include "datagram.h"
 
@@ -17,58 +17,58 @@
 
 struct datagram_reorder {
 	struct weft_packet *held[DATAGRAM_ORDER_CHAINS];
-	uint32_t held_max, max;     /* concurrent frames: limit; maximum so far */
+	uint32_t held_max, max;     /* limit of held frames, and maximum so far */
 	uint64_t reordered;         /* frames that were held */
 	uint64_t overtaken;         /* frames that arrived after later ones */
 	uint64_t no_room;           /* frames refused at the limit */
-	weft_time held_ps;          /* total waiting time of frames */
-	struct pair_numbers latest; /* one more than the latest held number, by source */
+	weft_time held_ps;          /* total waiting time of held frames */
+	struct pair_numbers latest; /* [source] latest held number, plus one */
 };
 
 enum datagram_arrival {
 	DATAGRAM_DELIVERED,
-	DATAGRAM_HELD,    /* now belongs to the interface */
-	DATAGRAM_REFUSED, /* the caller keeps it */
+	DATAGRAM_HELD,    /* owned by the interface now */
+	DATAGRAM_REFUSED, /* remains the caller's */
 };
 
-/* held_max: maximum number of concurrently held frames. kind: the same as the interface's. Returns
- * NULL if out of memory. */
+/* held_max: maximum number of held frames. kind: same as the interface's. Returns NULL if out of
+ * memory. */
 struct datagram_reorder *datagram_reorder_create(
 	uint32_t held_max, enum pair_numbers_kind kind, uint32_t hosts);
-/* The caller freed held frames. */
+/* The caller must free held frames first. */
 void datagram_reorder_destroy(struct datagram_reorder *order);
 
-/* True if nothing waits and the frame is the expected one: then datagram_receive() suffices. */
+/* Returns true if this is the expected frame and none waits; datagram_receive() suffices. */
 static inline bool datagram_reorder_is_kept(
 	const struct datagram *nic, const struct weft_packet *packet)
 {
 	return nic->held == 0 && packet->sequence == datagram_expected(nic, packet->source);
 }
 
-/* datagram_receive() for an interface that keeps the order. A waiting frame has 'arrived_ps'. */
+/* datagram_receive() for an interface that restores the order. Sets a held frame's 'arrived_ps'. */
 enum datagram_arrival datagram_reorder_receive(
 	struct datagram *nic, struct weft_packet *packet, weft_time now);
 
-/* The frame, addressed to this host, was discarded in transit and will never arrive. Returns true
- * if it was the expected one. The next one is then expected, the frame is the caller's, and
+/* Handles a frame for this host that was discarded in transit and will never arrive. Returns true
+ * if it was the expected frame: the frame is then the caller's, the next one is expected, and
  * datagram_reorder_release() must follow. Returns false if it is held in sequence like a received
  * one. */
 bool datagram_reorder_lose(struct datagram *nic, struct weft_packet *packet, weft_time now);
 
-/* True if a frame from datagram_reorder_release() is a lost one, removed but not delivered. */
+/* Returns true for a lost frame from datagram_reorder_release(), which is not delivered. */
 static inline bool datagram_reorder_is_lost(const struct weft_packet *packet)
 {
 	return packet->control != 0;
 }
 
-/* Payload, without extensions. */
+/* Returns the payload size, without extensions. */
 static inline uint32_t datagram_payload_bytes(const struct weft_packet *packet)
 {
 	return packet->bytes - FRAME_HEADER_BYTES - packet->route_length -
 	       (packet->flags & FRAME_F_LATENCY ? FRAME_LATENCY_BYTES : 0);
 }
 
-/* After a delivery: the next held frame of that source, now also delivered, or NULL. */
+/* Call after a delivery. Returns the source's next held frame, now also delivered, or NULL. */
 struct weft_packet *datagram_reorder_release(struct datagram *nic, uint16_t source, weft_time now);
 
 /* Checks invariants. Returns NULL, or a description of the violation. */

@@ -3,22 +3,22 @@
 #pragma once
 
 /* The fast path of an interface (datagram.h) that sends a single stream: messages of one source on
- * one VC, in order, without transit, learning selectors and throttling. Messages bypass the FIFO:
- * the source is asked for the next message once the previous one has left. Frames, numbers and
+ * one VC, in order, without transit, learning selectors or throttling. Messages bypass the FIFO:
+ * the source is asked for the next message when the previous one has been sent. Frames, numbers and
  * credits are the same as with datagram_send() and datagram_inject(). An interface with marks may
- * use it until the first ARN arrives (datagram_stream_close()). */
+ * use the fast path until the first ARN arrives (datagram_stream_close()). */
 
 #include "datagram.h"
 
-/* True if the interface can use the fast path. */
+/* Returns true if the interface can use the fast path. */
 bool datagram_stream_suits(const struct datagram *nic);
 
-/* Sets the service level and the entry (datagram_message) of all messages. Call it before the first
- * one. */
+/* Sets the service level and 'entry' (datagram_message) of all messages. Call before the first
+ * message. */
 void datagram_stream_open(struct datagram *nic, uint8_t sl, uint8_t entry);
 
-/* From now on messages use the FIFOs, starting with the rest of this one. Requires that there are
- * no routes and that the FIFOs are empty. */
+/* Switches to the FIFOs, starting with the rest of the current message. There must be no routes,
+ * and the FIFOs must be empty. */
 void datagram_stream_close(struct datagram *nic);
 
 static inline bool datagram_stream_is_empty(const struct datagram_stream *stream)
@@ -45,7 +45,7 @@ static inline void datagram_stream_next_frame(struct datagram *nic)
 bool datagram_stream_route(
 	struct datagram *nic, uint16_t destination, uint32_t bytes, weft_time now);
 
-/* Starts this message of 1 byte or more now. Returns false if it has no route; it is dropped and
+/* Starts a message of 1 byte or more. Returns false if it has no route; it is then dropped and
  * counted. */
 static inline bool datagram_stream_begin(struct datagram *nic, uint16_t destination, uint32_t bytes,
 	weft_time generated_ps, weft_time now)
@@ -61,13 +61,13 @@ static inline bool datagram_stream_begin(struct datagram *nic, uint16_t destinat
 	return true;
 }
 
-/* True if the next frame of the message has credits. There must be a message. */
+/* Returns true if the next frame has credits. There must be a message. */
 static inline bool datagram_stream_can_go(const struct datagram_stream *stream)
 {
 	return credit_suffices(stream->tx, stream->frame.blocks);
 }
 
-/* Fills the descriptor of the frame, which can leave, and takes its credits. */
+/* Fills the descriptor of the next frame, which must have credits, and takes them. */
 static inline void datagram_stream_inject(struct datagram *nic, weft_time now,
 	struct weft_packet *packet, struct datagram_origin *origin)
 {

@@ -2,14 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A number for each of the other hosts, initially 0. In a fabric of thousands of hosts the numbers
- * of all pairs are most of the memory that a run touches, so they take only as much as they need
- * (enum pair_numbers_kind). A hash table that would exceed one byte per host is replaced with
- * bytes; a table in addition to bytes that would exceed four bytes per host is replaced with four
- * bytes per host.
+/* A number per remote host, initially 0. In a fabric of thousands of hosts, the numbers of all
+ * pairs are most of the memory that a run touches, so they are stored compactly (enum
+ * pair_numbers_kind). A hash table that would exceed one byte per host is replaced with bytes. A
+ * table in addition to bytes that would exceed four bytes per host is replaced with four bytes per
+ * host.
  *
- * One thread. The caller's memory may also have numbers of other objects, which belong to other
- * threads. */
+ * One thread. The caller's memory may also contain numbers of other objects, used by other threads.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,12 +19,12 @@
 #define PAIR_HOSTS_MAX     65536u
 
 enum pair_numbers_kind {
-	/* Four bytes for every host. */
+	/* Four bytes per host. */
 	PAIR_NUMBERS_ALL,
-	/* A byte for every host; numbers from PAIR_NUMBERS_LARGE on are in a hash table. */
+	/* One byte per host; numbers from PAIR_NUMBERS_LARGE on are in a hash table. */
 	PAIR_NUMBERS_BYTES,
-	/* A hash table of the hosts whose number was set. It has open addressing and is searched a
-	 * cache line at a time. */
+	/* A hash table of the hosts whose number was set, with open addressing, searched one cache
+	   line at a time. */
 	PAIR_NUMBERS_FEW,
 };
 
@@ -40,22 +40,22 @@ struct pair_number {
 };
 
 struct pair_numbers {
-	/* Everything that is read, except the table, is in these 16 bytes. */
+	/* All data that is read, except the table, is in these 16 bytes. */
 	union {
-		uint8_t *small; /* with PAIR_NUMBERS_BYTES; PAIR_NUMBERS_LARGE: in the table */
-		uint32_t *all;  /* with PAIR_NUMBERS_ALL */
+		uint8_t *small; /* PAIR_NUMBERS_BYTES; value PAIR_NUMBERS_LARGE: in the table */
+		uint32_t *all;  /* PAIR_NUMBERS_ALL */
 	};
 	uint32_t step : 18; /* distance of consecutive numbers */
 	uint32_t kind : 2;  /* enum pair_numbers_kind */
 	uint32_t bits : 5;
 	uint32_t given : 1;  /* this memory is the caller's */
-	uint32_t failed : 1; /* memory ran out for a number, which was lost */
+	uint32_t failed : 1; /* a number was lost because memory ran out */
 	uint16_t last_host;
-	uint16_t used;             /* entries */
+	uint16_t used;             /* entries in use */
 	struct pair_number *entry; /* [1 << bits]; NULL: none yet */
 };
 
-/* hosts: 1 to PAIR_HOSTS_MAX. memory: owned by the caller; NULL, as with PAIR_NUMBERS_FEW:
+/* 'hosts': 1 to PAIR_HOSTS_MAX. 'memory': owned by the caller; NULL, and with PAIR_NUMBERS_FEW:
  * allocated here. Returns 0 or -ENOMEM. */
 int pair_numbers_init(struct pair_numbers *numbers, enum pair_numbers_kind kind, uint32_t hosts,
 	const struct pair_memory *memory);
@@ -71,7 +71,7 @@ static inline uint32_t *pair_numbers_all(const struct pair_numbers *numbers, uin
 	return &numbers->all[(size_t)host * numbers->step];
 }
 
-/* The memory that is read first for a host, for prefetching. */
+/* Returns the address that is read first for a host, for prefetching. */
 static inline const void *pair_numbers_place(const struct pair_numbers *numbers, uint32_t host)
 {
 	if (numbers->kind == PAIR_NUMBERS_BYTES)
@@ -81,12 +81,11 @@ static inline const void *pair_numbers_place(const struct pair_numbers *numbers,
 	return &numbers->entry[(host * UINT32_C(0x9E3779B1)) >> (32 - numbers->bits)];
 }
 
-/* The slow part of get() and set(), for a number that is not in a byte; not with
- * PAIR_NUMBERS_ALL. */
+/* Slow paths of get() and set(), for a number that is not in a byte. Not for PAIR_NUMBERS_ALL. */
 uint32_t pair_numbers_find(const struct pair_numbers *numbers, uint32_t host);
 void pair_numbers_put(struct pair_numbers *numbers, uint32_t host, uint32_t value);
 
-/* The host's byte, if it holds the number now and can also hold 'next'; otherwise NULL. */
+/* Returns the host's byte if it contains the number and has room for 'next', otherwise NULL. */
 static inline uint8_t *pair_numbers_byte(
 	const struct pair_numbers *numbers, uint32_t host, uint32_t next)
 {
@@ -139,8 +138,8 @@ static inline uint32_t pair_numbers_take(struct pair_numbers *numbers, uint32_t 
 	return value;
 }
 
-/* The frame of that number arrived: the number becomes the next one. Returns false if a later frame
- * arrived first, and nothing changes. */
+/* Handles the arrival of frame 'sequence': sets the number to the next one. Returns false if a
+ * later frame arrived first; the number is then unchanged. */
 static inline bool pair_numbers_pass(struct pair_numbers *numbers, uint32_t host, uint32_t sequence)
 {
 	if (__builtin_expect((int32_t)(sequence - pair_numbers_get(numbers, host)) < 0, 0))
