@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* One timer per peer, all with the same delay, so that they expire in the order of arming and every
- * operation is O(1), without wheel or heap. A change of the delay applies to all armed timers.
- * Times passed in never decrease. */
+/* One timer per peer, all with the same delay: they expire in the order in which they were armed,
+ * so every operation is O(1), without a timer wheel or heap. A change of the delay applies to all
+ * armed timers. Times passed in must not decrease. */
 
 #include <errno.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 #define DEADLINE_NONE 0xFFFF
 
 struct deadline_node {
-	weft_time since; /* when it was armed */
+	weft_time since; /* time of arming */
 	uint16_t next, prev;
 	bool armed;
 };
@@ -65,7 +65,7 @@ static inline void deadline_queue_cancel(struct deadline_queue *queue, uint16_t 
 		queue->node[node->next].prev = node->prev;
 }
 
-/* (Re)starts the timer of 'id'. */
+/* Starts or restarts the timer of 'id'. */
 static inline void deadline_queue_arm(struct deadline_queue *queue, uint16_t id, weft_time now)
 {
 	struct deadline_node *node = &queue->node[id];
@@ -80,7 +80,7 @@ static inline void deadline_queue_arm(struct deadline_queue *queue, uint16_t id,
 	queue->tail = id;
 }
 
-/* Takes an expired timer; returns DEADLINE_NONE if there is none. */
+/* Removes and returns an expired timer, or returns DEADLINE_NONE. */
 static inline uint16_t deadline_queue_expired(struct deadline_queue *queue, weft_time now)
 {
 	uint16_t id = queue->head;

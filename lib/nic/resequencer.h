@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Windows for frames that overtook others (several paths, a loss) until the earlier ones arrive. A
- * peer has a window only while a frame of it waits; windows come from a pool that is allocated at
- * the start, so thousands of peers cost nothing and memory is bounded. */
+/* Windows for frames that overtook others (several paths, a loss), until the earlier ones arrive. A
+ * peer has a window only while it has waiting frames. Windows are taken from a pool allocated at
+ * creation, so thousands of peers cost nothing and memory is bounded. */
 
 #include <errno.h>
 #include <stdbool.h>
@@ -24,12 +24,12 @@ struct held_frame {
 
 struct resequencer {
 	struct held_frame *slot; /* [windows][frames], ring by sequence number */
-	uint16_t *held;          /* [windows] waiting frames */
+	uint16_t *held;          /* [windows] number of waiting frames */
 	uint16_t *free_stack;
 	uint16_t free_count, windows;
-	uint32_t mask;  /* frames a window - 1 */
-	uint32_t total; /* waiting frames in total, */
-	uint64_t bytes; /* and their bytes */
+	uint32_t mask;  /* frames per window - 1 */
+	uint32_t total; /* number of waiting frames in all windows */
+	uint64_t bytes; /* total size of these frames */
 	struct arrays arrays;
 };
 
@@ -63,7 +63,7 @@ static inline uint16_t resequencer_open(struct resequencer *resequencer)
 	return resequencer->free_stack[--resequencer->free_count];
 }
 
-/* The window is empty. */
+/* The window must be empty. */
 static inline void resequencer_close(struct resequencer *resequencer, uint16_t window)
 {
 	resequencer->free_stack[resequencer->free_count++] = window;
@@ -76,7 +76,7 @@ static inline struct held_frame *resequencer_at(
 				  (sequence & resequencer->mask)];
 }
 
-/* Returns false if this number is already held. */
+/* Stores a frame. Returns false if its number is already held. */
 static inline bool resequencer_hold(struct resequencer *resequencer, uint16_t window,
 	uint32_t sequence, struct weft_packet *packet, const uint8_t *frame, weft_time now)
 {
@@ -91,7 +91,7 @@ static inline bool resequencer_hold(struct resequencer *resequencer, uint16_t wi
 	return true;
 }
 
-/* Takes the frame of this number; its packet is NULL if it is absent. */
+/* Removes and returns the frame with this number; its packet is NULL if there is none. */
 static inline struct held_frame resequencer_take(
 	struct resequencer *resequencer, uint16_t window, uint32_t sequence)
 {
@@ -107,7 +107,7 @@ static inline struct held_frame resequencer_take(
 	return taken;
 }
 
-/* Number of missing frames from 'sequence' to the first held one. The window is not empty. */
+/* Returns the number of missing frames from 'sequence' on. The window must not be empty. */
 static inline uint32_t resequencer_gap(
 	const struct resequencer *resequencer, uint16_t window, uint32_t sequence)
 {
