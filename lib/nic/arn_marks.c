@@ -27,7 +27,7 @@ int arn_marks_create(struct arn_marks **marks, weft_time ttl_ps)
 	return 0;
 }
 
-/* The first of the mark's places; the others follow cyclically. */
+/* Returns the first of the mark's slots; the others follow cyclically. */
 static unsigned first_place(uint16_t destination, uint8_t vc)
 {
 	return (unsigned)(rng_mix((uint64_t)destination << 8 | vc) & (ARN_MARKS - 1));
@@ -38,7 +38,7 @@ static bool is_of(const struct arn_mark *mark, uint16_t destination, uint8_t vc)
 	return mark->until_ps != 0 && mark->destination == destination && mark->vc == vc;
 }
 
-/* Updates the mark if it exists, otherwise replaces the one that ends first. */
+/* Renews the mark if it exists, otherwise replaces the mark that ends first. */
 void arn_marks_set(struct arn_marks *marks, uint16_t destination, uint8_t vc, weft_time now)
 {
 	unsigned first = first_place(destination, vc);
@@ -101,8 +101,8 @@ static bool move_share(struct nic *nic, struct message *message)
 	return true;
 }
 
-/* A frame that leaves because of a mark cannot have left before the mark was due, even if the loop
- * is catching up. */
+/* Changes the VC. The frame cannot have been sent before the mark was due, even if the loop is
+ * catching up. */
 static void change(struct nic *nic, struct message *message)
 {
 	message->vc = (uint8_t)channel(nic);
@@ -131,7 +131,7 @@ bool nic_afi_admit(struct nic *nic, struct message *message, weft_time now)
 	return true;
 }
 
-/* The message was admitted already and cannot wait: it moves even if the AFC has no share left, and
+/* The message was already admitted and cannot wait. It moves even if the AFC has no share left, and
  * then still counts in its old share. */
 bool nic_afi_change(struct nic *nic, struct message *message, weft_time now)
 {

@@ -8,7 +8,7 @@
 
 _Static_assert(NIC_SECRET_BYTES == crypto_shorthash_KEYBYTES, "the secret is the hash's key");
 
-/* Uses of the hash; their results are independent of each other. */
+/* Uses of the hash, whose results are independent of each other. */
 enum use { USE_ASK, USE_NAME, USE_NUMBERS };
 
 void flow_due(struct nic *nic, uint16_t peer, enum flow_due kind)
@@ -76,7 +76,7 @@ void flow_handshake_answer(struct nic *nic, uint16_t peer, uint16_t flow, uint32
 	flow_due(nic, peer, FLOW_DUE_OFFER);
 }
 
-/* Differs from the flow of the answered frame, and from the one in use. */
+/* Returns a name different from the flow of the answered frame and from the current flow. */
 static uint16_t name(const struct nic *nic, uint16_t peer)
 {
 	const struct flow_rx *rx = &nic->rx[peer];

@@ -7,7 +7,7 @@
 #include "nic_control.h"
 
 #define OVERTAKEN_FADE 256
-#define FAR            65536u /* frames; more than any window */
+#define FAR            65536u /* frames; exceeds any window */
 
 #define MESSAGE_FLOW(message) ((uint16_t)((message) >> 16))
 
@@ -23,7 +23,7 @@ static void discard(struct nic *nic, struct weft_packet *packet, enum nic_counte
 	nic_release_packet(nic, packet);
 }
 
-/* One acknowledgement answers everything received before it leaves. */
+/* Makes an acknowledgement due. It covers everything received until it is sent. */
 static void ack_now(struct nic *nic, uint16_t peer)
 {
 	deadline_queue_cancel(&nic->ack_delay, peer);
@@ -40,16 +40,16 @@ static void ack_soon(struct nic *nic, uint16_t peer, weft_time now)
 		deadline_queue_arm(&nic->ack_delay, peer, now);
 }
 
-/* A frame before a received one is missing. If there are several paths, it counts as lost only
- * after some time. */
+/* Starts the gap timer when a frame before a received one is missing. With several paths, the frame
+ * counts as lost only after some time. */
 static void notice_gap(struct nic *nic, uint16_t peer, weft_time now)
 {
 	if (!deadline_queue_armed(&nic->gap, peer))
 		deadline_queue_arm(&nic->gap, peer, now);
 }
 
-/* Number of frames missing from 'expected' on, as far as known: up to the first held one, otherwise
- * according to the last request. */
+/* Returns the known number of frames missing from 'expected' on: up to the first held frame, or as
+ * in the last request if no frame is held. */
 static uint8_t count_missing(const struct nic *nic, const struct flow_rx *rx)
 {
 	uint32_t gap;
@@ -65,8 +65,8 @@ static bool has_asked(const struct flow_rx *rx)
 	return rx->asked && rx->asked_at == rx->expected;
 }
 
-/* Each request for the same frame waits twice as long as the last, up to the sender's timeout:
- * while a cable is cut, more requests would only waste frames. */
+/* Requests missing frames. Each request for the same frame waits twice as long as the last, up to
+ * the sender's timeout, because more requests would be wasted while a cable is cut. */
 static void ask_again(struct nic *nic, uint16_t peer, weft_time now)
 {
 	struct flow_rx *rx = &nic->rx[peer];
@@ -81,7 +81,7 @@ static void ask_again(struct nic *nic, uint16_t peer, weft_time now)
 	rx->asked_at = rx->expected;
 	rx->ask = rx->asked = true;
 	ack_now(nic, peer);
-	deadline_queue_arm(&nic->gap, peer, now); /* again if the request is lost */
+	deadline_queue_arm(&nic->gap, peer, now); /* in case the request is lost */
 }
 
 /* Adapts the time after which a gap counts as a loss: twice the observed delay of overtaken frames,
@@ -162,11 +162,11 @@ static void receive_expected(
 
 	if (rx->window != RESEQUENCER_NONE && !has_asked(rx))
 		adapt_gap_time(nic, now - nic->gap.node[peer].since);
-	rx->ask = false; /* cancels a request not yet sent */
+	rx->ask = false; /* cancels a request that has not been sent */
 	deliver(nic, packet, frame, now, now);
 	nic_release_packet(nic, packet);
 	deliver_held(nic, peer, now);
-	/* Held frames follow another gap, whose time starts now. */
+	/* The held frames follow another gap, whose time starts now. */
 	if (nic->rx[peer].window != RESEQUENCER_NONE)
 		deadline_queue_arm(&nic->gap, peer, now);
 	else
@@ -174,7 +174,8 @@ static void receive_expected(
 	ack_soon(nic, peer, now);
 }
 
-/* A duplicate. If it was requested, it was not lost but overtaken, for longer than assumed. */
+/* Handles a duplicate. If it was requested, it was overtaken rather than lost, and for longer than
+ * assumed. */
 static void receive_duplicate(struct nic *nic, struct weft_packet *packet)
 {
 	struct flow_rx *rx = &nic->rx[packet->source];
@@ -183,11 +184,11 @@ static void receive_duplicate(struct nic *nic, struct weft_packet *packet)
 		rx->asked = false; /* adapt once per request */
 		adapt_gap_time(nic, nic->gap.delay_ps);
 	}
-	ack_now(nic, packet->source); /* its acknowledgement may have been lost */
+	ack_now(nic, packet->source); /* the acknowledgement may have been lost */
 	discard(nic, packet, NIC_DISCARD_DUPLICATE);
 }
 
-/* No room to hold it: a request asks for all frames, unless another one is held. */
+/* Discards a frame that cannot be held. A request asks for all frames unless one is held. */
 static void discard_early(struct nic *nic, struct weft_packet *packet, enum nic_counter reason)
 {
 	nic->rx[packet->source].missing = 0;
@@ -244,8 +245,8 @@ static void adopt_flow(struct nic *nic, uint16_t peer, uint16_t flow, uint32_t f
 	rx->begun = rx->mid_message = rx->ask = rx->asked = false;
 }
 
-/* True for a flow number and a sequence number of the flow in use. A sequence number that far away
- * belongs to another flow with that name. */
+/* Returns true for flow and sequence number of the current flow. A sequence number that is too far
+ * off belongs to a different flow with the same name. */
 static bool is_in_use(const struct flow_rx *rx, uint16_t flow, uint32_t sequence)
 {
 	return rx->known && rx->flow == flow && sequence - rx->expected + FAR < 2 * FAR;
@@ -264,10 +265,10 @@ static bool is_genuine(
 		       nic->config.data_key, nic->config.link.session, frame, packet->bytes);
 }
 
-/* The frame does not belong to the flow in use. An offered flow replaces that one, from its first
- * frame on. Any other frame is answered with an offer, which the true sender of a flow in use
- * ignores; its tag may be for an earlier session of this host. NIC_COUNTER_COUNT, or the reason to
- * discard. */
+/* Checks a frame that does not belong to the current flow. The first frame of an offered flow
+ * starts that flow, which replaces the current one. Any other frame is answered with an offer,
+ * which the current flow's true sender ignores; its tag may be for an earlier session of this host.
+ * Returns NIC_COUNTER_COUNT, or the reason for discarding the frame. */
 static enum nic_counter check_new_flow(
 	struct nic *nic, const struct weft_packet *packet, const uint8_t *frame)
 {
@@ -299,9 +300,9 @@ void flow_rx_on_ask(struct nic *nic, uint16_t peer, const struct control_flow *a
 		flow_handshake_answer(nic, peer, ask->flow, ask->sequence);
 }
 
-/* The payload is corrupt but the header is not, or an in-transit host re-injected the end of the
- * message too early. Requests the frame at once, but only once for the same loss: the gap timer
- * does the rest. */
+/* Handles a corrupt payload with a correct header, or the end of a message that an in-transit host
+ * re-injected too early. Requests the frame immediately, but only once per loss; the gap timer
+ * sends further requests. */
 static void receive_defective(
 	struct nic *nic, struct weft_packet *packet, enum nic_counter reason, weft_time now)
 {
@@ -317,8 +318,8 @@ static void receive_defective(
 	discard(nic, packet, reason);
 }
 
-/* Returns NIC_COUNTER_COUNT if the frame belongs to the flow in use, or starts it; otherwise the
- * reason to discard it. */
+/* Returns NIC_COUNTER_COUNT if the frame belongs to the current flow or starts it, otherwise the
+ * reason for discarding it. */
 static enum nic_counter check_flow(
 	struct nic *nic, const struct weft_packet *packet, const uint8_t *frame)
 {

@@ -6,11 +6,11 @@
 
 #include "nic_control.h"
 
-/* Each consecutive timeout doubles the wait, up to this many times; and a message gets at least
- * this many tries, however long answers take. */
+/* Each consecutive timeout doubles the wait, up to this many times. A message gets at least this
+ * many tries, however long answers take. */
 #define DOUBLINGS_MAX 3
 #define TRIES_MIN     8
-/* Consecutive timeouts after which a peer counts as silent. One lost frame causes one timeout. */
+/* Consecutive timeouts after which a peer counts as silent. A single lost frame causes one. */
 #define TIMEOUTS_SILENT 2
 
 static uint16_t window_of(const struct nic *nic, uint16_t peer)
@@ -28,7 +28,7 @@ static void set_phase(struct flow_tx *tx, enum flow_phase phase)
 		tx->open = FLOW_FLIGHT;
 }
 
-/* No frame of the flow could have left before the input that is being handled. */
+/* No frame of the flow could have been sent before the input that is being handled. */
 static void wait_for_this(const struct nic *nic, struct flow_tx *tx)
 {
 	if (tx->since < nic->due_ps)
@@ -54,8 +54,8 @@ static void number_frames(struct flow_tx *tx, struct message *message)
 	tx->next += message->frames;
 }
 
-/* Retry intervals until the next timeout: the smoothed round trip plus four times its deviation, as
- * in TCP (RFC 6298), doubled for each consecutive timeout. */
+/* Returns the number of retry intervals until the next timeout: the smoothed round trip plus four
+ * times its deviation, as in TCP (RFC 6298), doubled for each consecutive timeout. */
 static uint16_t intervals(const struct nic *nic, const struct flow_tx *tx)
 {
 	weft_time usual = (tx->rtt_ns + 4 * (weft_time)tx->rtt_deviation_ns) * PS_PER_NS;
@@ -97,14 +97,14 @@ static void record_injected(struct nic *nic, struct message *message)
 	message->injected = true;
 }
 
-/* Asks the receiver where the flow starts, unless it has started. */
+/* Asks the receiver for the flow's start, unless it has started. */
 static void ask(struct nic *nic, uint16_t peer)
 {
 	if (nic->tx[peer].phase == FLOW_ASKING)
 		flow_due(nic, peer, FLOW_DUE_ASK);
 }
 
-/* Without this, a message lost together with the ask would count as never sent. */
+/* Counts the first message as injected, because it may fail before any of its frames is sent. */
 void flow_tx_asked(struct nic *nic, uint16_t peer, weft_time now)
 {
 	struct flow_tx *tx = &nic->tx[peer];
@@ -170,7 +170,7 @@ void flow_tx_place(struct nic *nic, uint16_t peer)
 	nic->ready_vcs[class] |= 1u << vc;
 }
 
-/* The last frame of a message leaves for the first time: reports how its route performed. */
+/* Reports the performance of the route when a message's last frame is first sent. */
 static void record_end(
 	struct nic *nic, const struct message *message, uint32_t last_bytes, weft_time now)
 {
@@ -197,7 +197,7 @@ static void sent_fresh(struct nic *nic, struct flow_tx *tx, struct message *mess
 	tx->high++;
 }
 
-/* Frames that were never sent follow the last retransmission. */
+/* After the last retransmission, continues with frames that were never sent. */
 static void end_repetition(struct flow_tx *tx)
 {
 	if (sequence_before(tx->send, tx->repeat_end) && sequence_before(tx->send, tx->high))
@@ -271,7 +271,7 @@ static void go_back(struct nic *nic, uint16_t peer, uint32_t count)
 	flow_tx_place(nic, peer);
 }
 
-/* Drops the state of frames in flight. */
+/* Resets the state of frames in flight. */
 static void clear_flow(struct nic *nic, struct flow_tx *tx)
 {
 	nic->count[NIC_FRAMES_ABANDONED] += tx->high - tx->acked;
@@ -281,8 +281,8 @@ static void clear_flow(struct nic *nic, struct flow_tx *tx)
 	tx->cursor = tx->fresh = tx->messages.head;
 }
 
-/* Starts the flow that the receiver offers, with all messages not acknowledged completely, from
- * their first frames on. */
+/* Starts the flow that the receiver offers. It contains all messages that are not completely
+ * acknowledged, from their first frames on. */
 static void begin_flow(
 	struct nic *nic, uint16_t peer, const struct control_flow *offer, weft_time now)
 {
@@ -306,9 +306,9 @@ static void begin_flow(
 	flow_tx_place(nic, peer);
 }
 
-/* An offer answers frames in flight, or the ask. A receiver that makes it has not accepted this
- * flow and never will: all its frames up to the first acknowledgement are valid there until another
- * flow is accepted. So nothing is delivered twice to one session of a receiver. */
+/* Handles an offer, which answers the request or frames in flight. A receiver that makes an offer
+ * has not accepted this flow. It never will, because all frames up to the first acknowledgement are
+ * valid until a different flow is accepted. No session therefore receives a frame twice. */
 void flow_tx_on_offer(
 	struct nic *nic, uint16_t peer, const struct control_flow *offer, weft_time now)
 {
@@ -323,9 +323,8 @@ void flow_tx_on_offer(
 	begin_flow(nic, peer, offer, now);
 }
 
-/* Measures the round trip, smoothed as in RFC 6298. The longer waits after timeouts end only here,
- * not with just any answer: otherwise the round trip of a slow receiver would never be measured
- * (Karn). */
+/* Measures the round trip, smoothed as in RFC 6298. Only a measurement ends the longer waits after
+ * timeouts. If any answer did, the round trip of a slow receiver would never be measured (Karn). */
 static void take_time(struct flow_tx *tx, weft_time now)
 {
 	uint64_t ns = (now - tx->timed_at) / PS_PER_NS;
@@ -378,10 +377,10 @@ static void acknowledge(struct nic *nic, uint16_t peer, uint32_t expected, weft_
 	flow_tx_place(nic, peer);
 }
 
-/* After a timeout it is unknown which frames are missing. The first frame is repeated; as long as
- * the answer shows that exactly the repeated frames were missing, twice as many follow each time.
- * An answer beyond them means that more had arrived: then it was only late, or the receiver will
- * request the rest. */
+/* Continues after a timeout, when it is unknown which frames are missing. The first frame is
+ * repeated. While answers show that exactly the repeated frames were missing, twice as many follow
+ * each time. An answer beyond them means that more had arrived. It was then only late, or the
+ * receiver will request the rest. */
 static void continue_after_timeout(struct nic *nic, uint16_t peer)
 {
 	struct flow_tx *tx = &nic->tx[peer];
@@ -390,14 +389,14 @@ static void continue_after_timeout(struct nic *nic, uint16_t peer)
 	if ((int32_t)left <= 0)
 		tx->repeat = 0;
 	if (tx->repeat == 0 || tx->acked != tx->repeat_end)
-		return; /* done, or more of the answer will arrive, or it covers more frames */
+		return; /* done, part of the answer is missing, or it covers more frames */
 	if (tx->repeat < nic->config.window_frames)
 		tx->repeat = (uint16_t)(tx->repeat * 2);
 	go_back(nic, peer, tx->repeat < left ? tx->repeat : left);
 }
 
-/* True if the acknowledgement belongs to this flow and session, and to frames that were sent. A
- * receiver that restarts makes an offer before it acknowledges anything. */
+/* Returns true if the acknowledgement belongs to this flow and session, and to frames that were
+ * sent. A receiver that restarts makes an offer before it acknowledges anything. */
 static bool belongs(struct nic *nic, const struct flow_tx *tx, const struct control_ack *ack)
 {
 	if (tx->phase == FLOW_ASKING || ack->flow != tx->flow || ack->session != tx->peer_session ||
@@ -412,7 +411,7 @@ static bool belongs(struct nic *nic, const struct flow_tx *tx, const struct cont
 	return true;
 }
 
-/* The receiver accepted it. */
+/* Opens the flow, which the receiver has accepted. */
 static void open_flow(struct nic *nic, uint16_t peer)
 {
 	set_phase(&nic->tx[peer], FLOW_OPEN);
@@ -442,7 +441,7 @@ void flow_tx_on_ack(struct nic *nic, uint16_t peer, const struct control_ack *ac
 	}
 }
 
-/* Nothing was acknowledged for too long: all messages of the peer fail. */
+/* Fails all messages of the peer, because nothing was acknowledged for too long. */
 static void give_up(struct nic *nic, uint16_t peer)
 {
 	struct flow_tx *tx = &nic->tx[peer];
@@ -483,7 +482,7 @@ static void retry(struct nic *nic, uint16_t peer, weft_time now)
 	}
 	deadline_queue_arm(&nic->retry, peer, now);
 	if (!waits_for_answer(nic, peer))
-		return; /* nothing in flight, or already queued, or blocked */
+		return; /* nothing is in flight, or it is already queued or blocked */
 	if (--tx->wait > 0)
 		return;
 	if (tx->timeouts < DOUBLINGS_MAX)
@@ -506,7 +505,7 @@ void flow_tx_poll(struct nic *nic, weft_time now)
 		retry(nic, peer, now);
 }
 
-/* Updates a message in flight; 'same': its routes are unchanged, at another address. */
+/* Updates a message in flight. 'same': its routes are unchanged, at a new address. */
 static void reroute_message(struct nic *nic, struct message *message, bool same, weft_time now)
 {
 	uint8_t length;
@@ -522,8 +521,8 @@ static void reroute_message(struct nic *nic, struct message *message, bool same,
 		message->alternatives = 0;
 }
 
-/* A route exists again. Frames in flight were sent long ago: the first frame finds out, without a
- * timeout, whether any has arrived. */
+/* Resumes when a route exists again. Frames in flight were sent long ago. Repeating the first one
+ * shows, without a timeout, whether any has arrived. */
 static void resume_with_route(struct nic *nic, uint16_t peer, weft_time now)
 {
 	struct flow_tx *tx = &nic->tx[peer];

@@ -10,7 +10,7 @@
 #include "traffic/synthetic.h"
 #include "wire/latency.h"
 
-/* 'behind': bytes after the payload. */
+/* 'behind' is the number of bytes after the payload. */
 static unsigned frame_bytes(unsigned route_length, unsigned payload_bytes, unsigned behind)
 {
 	unsigned bytes = FRAME_HEADER_BYTES + route_length + payload_bytes + behind;
@@ -65,7 +65,7 @@ static bool inject_link_local(struct nic *nic, weft_time now, struct weft_packet
 	return true;
 }
 
-/* Queues a request for the peer's time, if one is due. */
+/* Queues a request for the peer's time if one is due. */
 static void ask_clock(struct nic *nic, uint16_t peer, weft_time now)
 {
 	if (!peer_clocks_wants(nic->clocks, peer, now))
@@ -83,7 +83,7 @@ static void plan_ack(struct nic *nic, uint16_t peer, weft_time now)
 	nic->count[NIC_AGAIN_SENT] += nic->plan.ack.again != 0;
 }
 
-/* A peer that is asked for its time together with the offer has answered before its data
+/* Asks for the peer's time together with the offer, so that the peer answers before its data
  * arrives. */
 static void offer_clock(struct nic *nic, uint16_t peer, weft_time now)
 {
@@ -114,7 +114,7 @@ static void plan_clock(struct nic *nic, enum flow_due kind)
 	nic->count[nic->plan.clock_answer ? NIC_CLOCK_ANSWERS_SENT : NIC_CLOCK_ASKS_SENT]++;
 }
 
-/* Plans a control frame to the peer. Returns the length of its payload. */
+/* Plans a control frame to the peer. Returns its payload length. */
 static unsigned plan_due(
 	struct nic *nic, uint16_t peer, enum flow_due kind, enum frame_kind *frame, weft_time now)
 {
@@ -135,14 +135,14 @@ static unsigned plan_due(
 	}
 }
 
-/* Returns false for an ask whose offer arrived in the meantime: it would name the flow that has
+/* Returns false for a request whose offer has arrived meanwhile; it would name the flow that has
  * started. */
 static bool flow_is_due(const struct nic *nic, uint16_t peer, enum flow_due kind)
 {
 	return kind != FLOW_DUE_ASK || nic->tx[peer].phase == FLOW_ASKING;
 }
 
-/* The next notification. */
+/* Describes the next notification, if any. */
 static bool inject_cn(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
 	const struct nic_cn_generator *answer;
@@ -165,7 +165,7 @@ static bool inject_cn(struct nic *nic, weft_time now, struct weft_packet *packet
 	return true;
 }
 
-/* The next acknowledgement, ask or offer, or time stamp. */
+/* Describes the next acknowledgement, request, offer or time stamp, if any. */
 static bool inject_due(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
 	struct nic_route_chosen chosen;
@@ -191,7 +191,7 @@ static bool inject_due(struct nic *nic, weft_time now, struct weft_packet *packe
 	return true;
 }
 
-/* Moves the FIFO's next message into its peer's queue. False: none, or it must wait. */
+/* Moves the FIFO's next message to its peer's queue. Returns false if none, or it must wait. */
 static bool admit_next(struct nic *nic, unsigned vc, weft_time now)
 {
 	struct message_queue *backlog = &nic->backlog[vc];
@@ -221,9 +221,9 @@ static void drop_head(struct nic *nic, enum ready_class class, unsigned vc)
 		nic->ready_vcs[class] &= ~(1u << vc);
 }
 
-/* The next peer of this class and VC; ID_NONE if none. Its state may have changed since it was
- * queued, so it is checked again and requeued if it belongs elsewhere. A new message is admitted
- * only if the earlier ones cannot use the VC, which makes the VC a FIFO. */
+/* Returns the next peer of this class and VC, or ID_NONE. Its state may have changed since it was
+ * queued, so it is rechecked and requeued if it belongs elsewhere. A new message is admitted only
+ * if the earlier ones cannot use the VC, which makes the VC a FIFO. */
 static uint16_t next_peer(struct nic *nic, enum ready_class class, unsigned vc, weft_time now)
 {
 	for (;;) {
@@ -256,7 +256,7 @@ static uint32_t payload_bytes(const struct nic *nic, const struct message *messa
 	return left < nic->config.mtu_bytes ? left : nic->config.mtu_bytes;
 }
 
-/* A stall of a VC lasts from the first frame without credits to the next frame that leaves. */
+/* A stall of a VC lasts from the first frame without credits to the next frame sent. */
 static void record_stall(struct nic *nic, unsigned vc, weft_time now)
 {
 	if ((nic->stalled_vcs & (1u << vc)) != 0)
@@ -300,7 +300,7 @@ static void describe_data(
 	nic->plan.offset = offset;
 }
 
-/* The message is next; from now on only credits and windows can hold it back. */
+/* Records that the message is next; after that, only credits and windows can delay it. */
 static void record_start(struct message *message, weft_time now)
 {
 	if (message->started)
@@ -352,7 +352,7 @@ static bool inject_class(
 		uint16_t peer = next_peer(nic, class, vc, now);
 
 		if (peer == ID_NONE) {
-			/* No longer a candidate, or its FIFO must wait. */
+			/* It is no longer a candidate, or its FIFO must wait. */
 			blocked |= candidates(nic, class) & BIT64(vc);
 			continue;
 		}
@@ -365,8 +365,7 @@ static bool inject_class(
 	return false;
 }
 
-/* The check of the new frames may turn some into retransmissions, and the admission of one may ask
- * for a flow. */
+/* Checking new frames may turn some into retransmissions, and admitting one may request a flow. */
 static bool inject_own(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
 	return inject_class(nic, READY_RETRY, now, packet) ||
@@ -374,7 +373,7 @@ static bool inject_own(struct nic *nic, weft_time now, struct weft_packet *packe
 	       inject_class(nic, READY_RETRY, now, packet) || inject_due(nic, now, packet);
 }
 
-/* The VC of the frame in transit that can leave now, or FRAME_VCS_MAX. */
+/* Returns the VC of the next frame in transit that can be sent, or FRAME_VCS_MAX. */
 static unsigned ready_transit(struct nic *nic, weft_time now)
 {
 	uint32_t blocked = 0;
@@ -406,7 +405,7 @@ static struct weft_packet *pass_control(struct nic *nic, weft_time now)
 	return passing;
 }
 
-/* Used while no own frame may leave: sends only the link's frames and those in transit. */
+/* Used while own frames are held: sends only the link's frames and frames in transit. */
 static struct weft_packet *inject_held(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
 	struct weft_packet *passing;
@@ -423,8 +422,8 @@ static struct weft_packet *inject_held(struct nic *nic, weft_time now, struct we
 	return vc != FRAME_VCS_MAX ? reinject(nic, vc, now) : NULL;
 }
 
-/* Serves own or transit frames according to their shares, or the other kind if the chosen one
- * cannot leave. */
+/* Serves own or transit frames according to their shares, or the other kind if the selected one
+ * cannot be sent. */
 static struct weft_packet *inject_in_turn(
 	struct nic *nic, weft_time now, struct weft_packet *packet)
 {
@@ -551,7 +550,7 @@ void nic_frame_build(
 	}
 	write_payload(nic, packet, payload, now);
 	frame_build(frame, &fields);
-	/* For this session of the receiver, known from its offer. */
+	/* The tag is for the receiver's session, known from its offer. */
 	if (tag_bytes(nic, packet->kind) > 0)
 		data_tag_write(
 			nic->config.data_key, nic->tx[packet->destination].peer_session, frame);

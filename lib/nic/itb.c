@@ -44,7 +44,7 @@ static bool is_of(const struct itb_message *message, const struct weft_packet *p
 }
 
 /* Adds a frame to its message, which starts here if it is unknown. Returns false if all earlier
- * frames were forwarded long ago. */
+ * frames were forwarded too long ago. */
 static bool join_message(struct itb *itb, const struct weft_packet *packet, weft_time now)
 {
 	struct itb_message *message = place_of(itb, packet);
@@ -76,7 +76,7 @@ static void leave_message(struct itb *itb, const struct weft_packet *packet, wef
 	message->sent_at = now;
 }
 
-/* The first host that absorbs a message sets the mark; later hosts cannot restore it. */
+/* Sets the end mark at the first host that absorbs a message; later hosts cannot restore it. */
 static void set_end_mark(struct itb *itb, struct weft_packet *packet, bool in_time)
 {
 	bool first = memchr(packet->route, ROUTE_TYPE_ITB, packet->cursor) == NULL;
@@ -132,7 +132,7 @@ static weft_time ready_at(const struct itb *itb, const struct weft_packet *packe
 	return packet->arrived_ps + itb->config.detection_ps + itb->config.programming_ps;
 }
 
-/* From now on 'arrived_ps' is the time from which it could leave. */
+/* Removes the head. 'arrived_ps' is then the time from which the packet could have been sent. */
 static struct weft_packet *pop(struct itb *itb, struct itb_fifo *fifo)
 {
 	struct weft_packet *packet = fifo->head;

@@ -103,18 +103,18 @@ static void init_queues(struct nic *nic)
 	vc_share_init(&nic->payload_share, nic->config.payloads, nic->config.link.vcs);
 }
 
-/* hold_begin adds a reason why no own frame leaves and no timer runs. hold_end removes it; after
- * the last one, transmission resumes as if no time had passed for the timers. */
+/* hold_begin() adds a reason why no own frame is sent and no timer runs. hold_end() removes it.
+ * After the last one, transmission resumes as if no time had passed for the timers. */
 static void hold_begin(struct nic *nic, unsigned reason, weft_time now)
 {
 	if (nic->held == 0) {
 		nic->held_since = now;
-		nic->stalled_vcs = 0; /* from here on frames wait for another reason */
+		nic->stalled_vcs = 0; /* frames now wait for a different reason */
 	}
 	nic->held |= reason;
 }
 
-/* The FIFOs waited for no other reason. */
+/* Restarts the timers. The FIFOs waited only because of the hold. */
 static void resume(struct nic *nic, weft_time now)
 {
 	for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++)
@@ -213,8 +213,8 @@ static uint8_t sl_of(const struct nic *nic, uint16_t destination, uint8_t sl)
 	return queuing == NULL ? sl : queuing_sl(queuing, nic->config.host, destination);
 }
 
-/* True if a peer with 'held' messages may hold one more. A peer always holds less than is left, so
- * N peers that take all they can leave 1 / (N + 1). */
+/* Returns true if a peer with 'held' messages may hold one more. A peer always holds less than is
+ * left, so N peers that take their maximum leave 1 / (N + 1). */
 static bool peer_has_room(const struct vc_share *share, unsigned vc, uint32_t held)
 {
 	uint32_t left = vc_share_left(share, vc);
@@ -304,8 +304,8 @@ int nic_send(struct nic *nic, const struct nic_message *from, weft_time now)
 	return 0;
 }
 
-/* Fails the messages of a FIFO in which nothing has moved for too long, for example while the link
- * is down. */
+/* Fails messages of a FIFO in which nothing has moved for too long, for example while the link is
+ * down. */
 static void fail_backlog(struct nic *nic, unsigned vc, weft_time now)
 {
 	struct message_queue *backlog = &nic->backlog[vc];
@@ -431,11 +431,11 @@ struct link_end *nic_link(struct nic *nic)
 	return &nic->link;
 }
 
-/* --- nic hold --- */
+/* --- holding frames --- */
 
 /* Holding the interface's own frames (docs/explanation/the-mapper.md, 'Distribution'). While frames
- * are held, the timers stand still: the events that they wait for cannot occur, because every
- * device is held, or nothing has been sent. On resumption the timers restart, so that no interface
+ * are held, the timers do not advance: the events that they wait for cannot occur, because all
+ * devices are held or nothing has been sent. On resumption the timers restart, so that no interface
  * mistakes the pause for losses and retransmits. */
 
 void nic_pause(struct nic *nic, weft_time now)
@@ -458,9 +458,9 @@ bool nic_is_idle(const struct nic *nic)
 	return nic_is_paused(nic) && (nic->itb == NULL || nic->itb->frames == 0);
 }
 
-/* --- nic tables --- */
+/* --- routes and queuing --- */
 
-/* Lets a mapper replace the routes and the queuing scheme of an interface. */
+/* Functions with which a mapper replaces the routes and the queuing scheme of an interface. */
 
 bool nic_has_routes(const struct nic *nic)
 {
@@ -469,7 +469,7 @@ bool nic_has_routes(const struct nic *nic)
 
 _Static_assert(NIC_ROUTES_MAX == ROUTE_CHOICE_ROUTES_MAX, "sets have rows of the same length");
 
-/* Returns false if the choice has no room for that many alternatives. */
+/* Returns false if the selector has no room for that many alternatives. */
 static bool fits(const struct nic *nic, const struct nic_routes *routes)
 {
 	if (routes == NULL || routes->hosts != nic->config.hosts)
@@ -511,8 +511,8 @@ int nic_set_routes(struct nic *nic, const struct nic_routes *routes, weft_time n
 	return 0;
 }
 
-/* The VCs of service levels are fixed at creation; another scheme can only distribute messages
- * among them differently. */
+/* The VCs of service levels are fixed at creation. A new scheme can only distribute messages among
+ * them differently. */
 int nic_set_queuing(struct nic *nic, const struct queuing *queuing)
 {
 	if (queuing != NULL && queuing->hosts < nic->config.hosts)

@@ -20,7 +20,7 @@ static uint32_t find_message(const struct nic *nic, const struct flow_tx *tx, ui
 	return i;
 }
 
-/* Checks that the queue of a peer is numbered without gaps from 'acked' to 'next'. */
+/* Checks that a peer's queue is numbered without gaps from 'acked' to 'next'. */
 static const char *check_flow(const struct nic *nic, uint16_t peer)
 {
 	const struct flow_tx *tx = &nic->tx[peer];
@@ -89,7 +89,7 @@ static const char *check_transit(const struct nic *nic)
 	return itb_check(itb);
 }
 
-/* Adds the messages of a queue to 'used' by VC, and those with a payload to 'payloads'. */
+/* Counts the messages of a queue per VC in 'used', and those with a payload in 'payloads'. */
 static void add_shares(const struct nic *nic, const struct message_queue *queue, uint32_t *used,
 	uint32_t *payloads)
 {
@@ -127,7 +127,7 @@ static const char *check_shares(const struct nic *nic)
 	return "the VCs' shares of the pool are wrong";
 }
 
-/* Subtracts the messages of a queue from the peers' counts of held messages. */
+/* Subtracts the messages of a queue from the peer's counts of held messages. */
 static void take_off_held(
 	const struct nic *nic, const struct message_queue *queue, uint16_t peer, struct flow_tx *tx)
 {

@@ -200,7 +200,7 @@ void nic_control_answer(struct nic *nic, const struct weft_packet *packet, const
 		nic->count[NIC_EXTENSION_BAD]++;
 		return;
 	}
-	/* An answer without a latency is of no use to sources that learn from latencies. */
+	/* Sources that learn from latencies cannot use an answer without one. */
 	if (control->measures && cn.path == CN_PATH_UNKNOWN)
 		return;
 	if (!cn_generator_take(&control->answers, packet->source,
@@ -227,7 +227,8 @@ const struct nic_cn_generator *nic_control_next(struct nic *nic)
 	return answer;
 }
 
-/* Returns NIC_CNS_RECEIVED, and fills in the path, if the answer is to an outstanding frame. */
+/* Returns NIC_CNS_RECEIVED and sets the path if the answered frame is outstanding. Otherwise
+ * returns the counter to increment. */
 static enum nic_counter judge(struct nic *nic, uint16_t peer, struct cn *cn)
 {
 	const struct flow_tx *tx = &nic->tx[peer];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Handles arrivals: finds their receiver and checks whether they are valid here. */
+/* Handles arrivals: determines their receiver and checks whether they are valid here. */
 
 #include <arpa/inet.h>
 #include <string.h>
@@ -118,12 +118,12 @@ static void receive_link_local(struct nic *nic, const struct weft_packet *packet
 		nic->up_ps = nic->due_ps;
 }
 
-/* Returns NIC_COUNTER_COUNT if an end-to-end frame is for this host, otherwise the reason to
- * discard it. */
+/* Returns NIC_COUNTER_COUNT if an end-to-end frame is for this host, otherwise the reason for
+ * discarding it. */
 static enum nic_counter check(const struct nic *nic, const struct weft_packet *packet)
 {
-	/* The cursor must be at the interface's element, unless there is no route; after the last
-	 * element 'hop' is 0. */
+	/* The cursor must be at the interface's element, unless there is no route. After the last
+	 * element, 'hop' is 0. */
 	if (packet->route_length != 0 && packet->hop != ROUTE_TYPE_HOST)
 		return NIC_DISCARD_ROUTING_ERROR;
 	if (packet->destination != nic->config.host)
@@ -133,8 +133,8 @@ static enum nic_counter check(const struct nic *nic, const struct weft_packet *p
 	return NIC_COUNTER_COUNT;
 }
 
-/* Absorbs a frame in transit, for re-injection after its mark, or returns the reason to discard
- * it. */
+/* Absorbs a frame in transit for re-injection. Returns NIC_COUNTER_COUNT, or the reason for
+ * discarding it. */
 static enum nic_counter absorb(struct nic *nic, struct weft_packet *packet, weft_time now)
 {
 	if (nic->itb == NULL || !itb_is_route(packet))
@@ -150,7 +150,7 @@ static bool is_in_transit(const struct weft_packet *packet)
 	return packet->route_length != 0 && packet->hop == ROUTE_TYPE_ITB;
 }
 
-/* Mapper frames end at interfaces; frames for an agent do not get here. */
+/* Returns true for a mapper frame that is not for an agent; interfaces do not forward these. */
 static bool is_astray(const struct weft_packet *packet)
 {
 	return packet->kind == FRAME_SCOUT || packet->kind == FRAME_MAPPER;
@@ -209,9 +209,9 @@ static void receive_control(
 	nic_release_packet(nic, packet);
 }
 
-/* Accounts for the blocks, which are free again at once because the host takes every arrival. Even
- * frames that wait for others wait in the host's memory: if they held credits, the awaited frames
- * might never arrive. */
+/* Accounts for the blocks, which are free again immediately because the host accepts every arrival.
+ * Even frames that wait for others are stored in the host's memory: if they occupied credits, the
+ * awaited frames might never arrive. */
 static enum nic_counter account_credits(struct nic *nic, const struct weft_packet *packet)
 {
 	struct credit_rx *rx = &nic->link.rx[packet->vc];
@@ -224,7 +224,7 @@ static enum nic_counter account_credits(struct nic *nic, const struct weft_packe
 	return granted ? NIC_COUNTER_COUNT : NIC_DISCARD_CREDIT_VIOLATION;
 }
 
-/* Returns NIC_COUNTER_COUNT if the payload is good, otherwise the reason to request it again. */
+/* Returns NIC_COUNTER_COUNT if the payload is valid, otherwise the reason to request it again. */
 static enum nic_counter check_payload(const struct weft_packet *packet, const uint8_t *frame)
 {
 	if (!frame_payload_ok(frame))

@@ -4,16 +4,16 @@
 
 #include <string.h>
 
-#define ONE           (INT64_C(1) << 32) /* a rate of 1 */
+#define ONE           (INT64_C(1) << 32) /* rate of 1 */
 #define FRACTION(ppm) (ONE * (ppm) / 1000000)
 #define RATE_MAX      FRACTION(CLOCK_RATE_MAX_PPM)
 #define RATE_CHANGE   FRACTION(CLOCK_RATE_CHANGE_PPM)
 #define RATE_LEAST_NS \
-	1000000 /* two intervals that are closer contain no information about the rate */
+	1000000 /* two intervals closer than this contain no information about the rate */
 #define RATE_MOST_NS ((CLOCK_MARKS + 1) * CLOCK_MARK_NS)
 #define READ_TRIES   1000
 
-/* ns * rate, down to the next integer. */
+/* Returns ns * rate, rounded down. */
 static int64_t drift_down(int64_t ns, int64_t rate)
 {
 	return (int64_t)(((__int128)ns * rate) >> 32);
@@ -39,7 +39,7 @@ static int64_t max(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* The line is written between two changes of its version, the first of which makes it odd. */
+/* Writes the line between two increments of its version, which is odd in between. */
 static void publish(struct clock_offset *offset, bool usable)
 {
 	struct clock_line *line = &offset->line;
@@ -71,8 +71,8 @@ void clock_offset_doubt(struct clock_offset *offset)
 	publish(offset, false);
 }
 
-/* The interval of one exchange at the arrival of its answer. The question left, and the answer was
- * sent, at most a round trip before that; the offset drifted meanwhile. An answer may have left
+/* Computes the interval of an exchange at the arrival of its answer. Question and answer were sent
+ * at most a round trip earlier, and the offset drifted meanwhile. An answer may have been sent
  * almost a nanosecond before its stamp, at the start of the nanosecond in which the question
  * arrived. Returns false if a clock was set meanwhile, or the stamps are invalid. */
 static bool interval_of(const struct clock_offset *offset, const struct clock_sample *sample,
@@ -91,7 +91,7 @@ static bool interval_of(const struct clock_offset *offset, const struct clock_sa
 	return interval->low_ns <= interval->high_ns;
 }
 
-/* The interval of the last exchange, grown by the drift since. */
+/* Returns the interval of the last exchange, extended by the drift since then. */
 static struct clock_interval carry(const struct clock_offset *offset, int64_t to_ns)
 {
 	int64_t age = to_ns - offset->now.at_ns;
@@ -108,7 +108,7 @@ static bool intersect(struct clock_interval *a, const struct clock_interval *b)
 	return a->low_ns <= a->high_ns;
 }
 
-/* Bounds the rate with the stored intervals. Returns false if there are none. */
+/* Bounds the rate with the stored intervals. Returns false if they contradict each other. */
 static bool bound_rate(struct clock_offset *offset)
 {
 	const struct clock_interval *now = &offset->now;
@@ -134,7 +134,7 @@ static int64_t width(const struct clock_interval *interval)
 	return interval->high_ns - interval->low_ns;
 }
 
-/* Remembers the interval if enough time has passed, or if it is much narrower than the last one. */
+/* Stores the interval if enough time has passed, or if it is much narrower than the last one. */
 static void remember(struct clock_offset *offset)
 {
 	struct clock_interval *last = offset->marks > 0 ? &offset->mark[offset->marks - 1] : NULL;
@@ -151,7 +151,7 @@ static void remember(struct clock_offset *offset)
 	offset->mark[offset->marks++] = offset->now;
 }
 
-/* The estimate is this exchange alone. */
+/* Starts an estimate from a single exchange. */
 static void begin(struct clock_offset *offset, const struct clock_interval *first)
 {
 	offset->known = true;

@@ -20,7 +20,7 @@ struct peer_clocks *peer_clocks_create(const struct peer_clocks_config *config)
 	clocks->config = *config;
 	for (unsigned i = 0; i < config->hosts; i++) {
 		clocks->peer[i].other = !config->same[i];
-		/* The others are never used, and their memory is not touched. */
+		/* The remaining entries are never used, so their memory is not touched. */
 		if (clocks->peer[i].other)
 			clock_offset_forget(&clocks->peer[i].offset);
 	}
@@ -33,7 +33,7 @@ void peer_clocks_destroy(struct peer_clocks *clocks)
 	free(clocks);
 }
 
-/* Between questions after the first ones. */
+/* Returns the interval between questions after the first ones. */
 static weft_time later(const struct peer_clock *at)
 {
 	return PEER_CLOCKS_LATER_PS << (at->steps > 1 ? at->steps - 1 : 0);
@@ -48,9 +48,9 @@ void peer_clocks_ask(struct peer_clocks *clocks, uint16_t peer, weft_time now)
 	at->next = now + (first ? PEER_CLOCKS_FIRST_PS : later(at));
 }
 
-/* The number of the question in this place that left at that time. It is recomputed when the answer
- * arrives. The hashes of flow_handshake.c have shorter inputs, so these reveal nothing about
- * theirs. */
+/* Returns the number of the question in this slot that was sent at 'sent_ns'. It is recomputed when
+ * the answer arrives. The hashes of flow_handshake.c have shorter inputs, so these numbers reveal
+ * nothing about them. */
 static uint64_t number_of(
 	const struct peer_clocks *clocks, uint16_t peer, unsigned place, int64_t sent_ns)
 {
@@ -64,13 +64,13 @@ static uint64_t number_of(
 	return number != 0 ? number : PEER_CLOCKS_OPEN;
 }
 
-/* Not later than now, because it must be stamped on departure. */
+/* Rounds down, because a departure stamp must not be later than the departure. */
 static int64_t stamp_leaving(weft_time now)
 {
 	return (int64_t)(now / PS_PER_NS);
 }
 
-/* Not earlier than now. */
+/* Rounds up, because an arrival stamp must not be earlier than the arrival. */
 static int64_t stamp_arrival(weft_time now)
 {
 	return (int64_t)((now + PS_PER_NS - 1) / PS_PER_NS);
@@ -94,8 +94,8 @@ struct control_clock peer_clocks_answer(struct peer_clocks *clocks, uint16_t pee
 	const struct peer_clock *at = &clocks->peer[peer];
 	int64_t left_ns = stamp_leaving(now);
 
-	/* If the question arrived in the same nanosecond, its stamp is the end of that
-	 * nanosecond. */
+	/* If the question arrived in the same nanosecond, its stamp is the end of that nanosecond.
+	 */
 	if (left_ns < at->heard_ns)
 		left_ns = at->heard_ns;
 	return (struct control_clock){.step = CONTROL_CLOCK_ANSWER,
@@ -116,8 +116,8 @@ static enum peer_clocks_verdict hear_question(
 	return PEER_CLOCKS_DUE;
 }
 
-/* Closes the question of this number; returns the time at which it left. Returns 0 if no such
- * question is open. */
+/* Closes the question with this number. Returns its departure time, or 0 if no such question is
+ * open. */
 static int64_t close_question(
 	struct peer_clocks *clocks, uint16_t peer, uint64_t number, int64_t arrived_ns)
 {
@@ -138,7 +138,7 @@ static void close_before(struct peer_clock *at, int64_t ns)
 			at->sent_ns[i] = 0;
 }
 
-/* Answers to earlier questions may come from the previous clock. */
+/* Resets the estimate for a new clock. Answers to earlier questions may come from the old one. */
 static void change_clock(struct peer_clock *at, uint32_t clock)
 {
 	if (clock == at->clock)
@@ -211,7 +211,7 @@ void peer_clocks_offer(struct peer_clocks *clocks, uint16_t peer, uint64_t name,
 	at->answered = false;
 }
 
-/* Only the peer's present session can answer the next question. */
+/* Disables the estimate until the next answer, which only the peer's current session can send. */
 static void doubt(struct peer_clock *at)
 {
 	at->next = 0;

@@ -30,7 +30,8 @@ void cn_generator_fini(struct answers *answers)
 	answers->next = NULL;
 }
 
-/* Frames of a message arrive in order on one path. '*cn' then describes the message so far. */
+/* Adds a frame to its message, whose frames arrive in order on one path. '*cn' then describes the
+ * message so far. */
 static void join_message(struct answers *answers, uint16_t source, bool tail, struct cn *cn)
 {
 	struct cn *worst =
@@ -49,7 +50,7 @@ static void join_message(struct answers *answers, uint16_t source, bool tail, st
 		*worst = *cn;
 }
 
-/* The mark may be answered now. */
+/* Returns true if a mark of this source may be answered now. */
 static bool may_notify(struct answers *answers, uint16_t source, weft_time now)
 {
 	if (answers->next == NULL)

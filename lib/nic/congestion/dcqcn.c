@@ -27,7 +27,7 @@ static bool is_throttled(const struct dcqcn_flow *flow)
 	return flow->below != 0 || flow->target_below != 0;
 }
 
-/* One step of the timer or the byte counter: figure 7 of the paper. */
+/* Performs a step of the timer or the byte counter (figure 7 of the paper). */
 static void raise(const struct dcqcn_config *config, struct dcqcn_flow *flow)
 {
 	uint32_t less = flow->timers < flow->counts ? flow->timers : flow->counts;
@@ -42,7 +42,7 @@ static void raise(const struct dcqcn_config *config, struct dcqcn_flow *flow)
 	flow->below = (flow->below + flow->target_below) / 2;
 }
 
-/* Applies all steps of the flow's timers until now. */
+/* Applies all timer steps of the flow up to now. */
 static void advance(const struct dcqcn_config *config, struct dcqcn_flow *flow, uint64_t now_ns)
 {
 	for (; flow->alpha_at_ns <= now_ns && flow->alpha >= config->gain;

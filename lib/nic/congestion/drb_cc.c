@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "drb_cc.h"
 
-/* True if most of the contending flows go to the destination. */
+/* Returns true if most of the contending flows go to the destination. */
 static bool is_incast(const struct cn *cn, uint16_t destination)
 {
 	unsigned same = 0;
@@ -20,7 +20,7 @@ static void judge(int8_t *score, bool yes)
 		(*score)--;
 }
 
-/* True if the flow was remembered; if not, it now replaces the oldest one. */
+/* Returns true if the flow is remembered; otherwise, it replaces the oldest one. */
 static bool recall(struct drb_cc_pair *pair, struct cn_flow flow)
 {
 	for (unsigned i = 0; i < pair->recents; i++)
@@ -34,7 +34,7 @@ static bool recall(struct drb_cc_pair *pair, struct cn_flow flow)
 	return false;
 }
 
-/* True if most of the contending flows have contended before. */
+/* Returns true if most of the contending flows have contended before. */
 static bool is_recurring(struct drb_cc_pair *pair, const struct cn *cn)
 {
 	unsigned known = 0;

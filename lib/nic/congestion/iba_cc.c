@@ -32,7 +32,7 @@ void iba_cc_fini(struct iba_cc *cc)
 	cc->flow = NULL;
 }
 
-/* The flow, with all expiries of the timer until now applied. */
+/* Returns the flow, with all timer expiries up to now applied. */
 static struct iba_cc_flow *flow_at(struct iba_cc *cc, uint16_t destination, uint64_t now_ns)
 {
 	struct iba_cc_flow *flow = &cc->flow[cc->config.per_host ? 0 : destination];
@@ -55,7 +55,7 @@ void iba_cc_mark(struct iba_cc *cc, uint16_t destination, uint64_t now_ns)
 
 void iba_cc_raise(struct iba_cc *cc, uint16_t destination, unsigned packets, uint64_t now_ns)
 {
-	const uint64_t unit = 1u << CC_TABLE_SHIFT_MAX; /* so that no shift loses any of its bits */
+	const uint64_t unit = 1u << CC_TABLE_SHIFT_MAX; /* large enough that no shift loses bits */
 	struct iba_cc_flow *flow = flow_at(cc, destination, now_ns);
 	unsigned index = flow->ccti + (unsigned)cc->config.min;
 
@@ -78,11 +78,11 @@ void iba_cc_sent(struct iba_cc *cc, uint16_t destination, uint64_t packet_ns, ui
 	flow->ready_ns = now_ns + packet_ns + cc_table_delay(&cc->config.table, index, packet_ns);
 }
 
-/* --- cc table --- */
+/* --- congestion control table --- */
 
 #define SHIFT 3
 
-/* floor(i^2 * 7 / 106^2 / 0.408) in integers. */
+/* Returns floor(i^2 * 7 / 106^2 / 0.408), in integer arithmetic. */
 static unsigned llnl(unsigned i)
 {
 	return i * i * 7000u / (106u * 106u * 408u);

@@ -6,7 +6,7 @@
 
 #define WEIGHT_ONE (UINT64_C(1) << 32)
 
-/* After this many expiries all 16 bits of marks are zero, and all paths are closed. */
+/* After this many expiries, all 16-bit counts are zero and all paths but one are closed. */
 #define EXPIRIES_MAX 32
 
 void marked_paths_init(struct marked_paths *paths, unsigned count)
@@ -31,7 +31,7 @@ void marked_paths_start(struct marked_paths *paths, uint64_t timer_ns, uint64_t 
 		paths->expires_ns = now_ns + timer_ns;
 }
 
-/* True if a path was closed. */
+/* Returns true if a path was closed. */
 static bool expire_once(struct marked_paths *paths)
 {
 	bool closes = !paths->heard && paths->open > 1;
@@ -85,7 +85,7 @@ unsigned marked_paths_choose(const struct marked_paths *paths, struct rng *rng)
 	return which;
 }
 
-#define STREAM_REPS 0x6e03 /* a host's random numbers */
+#define STREAM_REPS 0x6e03 /* stream of a host's random numbers */
 
 struct reps *reps_create(uint64_t seed, uint16_t host, uint32_t hosts)
 {

@@ -12,7 +12,7 @@ void metapath_rules_default(struct metapath_rules *rules)
 		.smoothing = 1};
 }
 
-/* Below 2 ns a weight would not fit. */
+/* A latency below 2 ns would make the weight overflow. */
 static void set_latency(struct metapath *path, unsigned which, uint64_t latency_ns)
 {
 	if (latency_ns < 2)

@@ -51,7 +51,7 @@ bool flow_pattern_add(struct flow_pattern *pattern, struct cn_flow flow)
 	return true;
 }
 
-/* In parts of a million. */
+/* Returns the similarity in parts per million. */
 static uint32_t similarity(
 	const struct solutions *base, const struct flow_pattern *seen, const struct solution *entry)
 {
@@ -106,7 +106,7 @@ struct solution *solutions_find(
 	return found;
 }
 
-/* An empty place, or the place of the entry with the oldest use. */
+/* Returns an unused entry, or the least recently used one. */
 static struct solution *place(struct solutions *base)
 {
 	struct solution *oldest = &base->entry[0];

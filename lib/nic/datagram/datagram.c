@@ -36,9 +36,9 @@ static unsigned adapted_vc(const struct datagram *nic)
 	return nic->config.vcs - 1u;
 }
 
-/* FIFOs are not part of the interface, which would hold one per possible VC: the interfaces of a
- * large fabric exceed the reach of a processor's page-table caches, and most send without a
- * FIFO. */
+/* Allocates FIFOs separately from the interface, which would otherwise contain one per possible VC.
+ * The interfaces of a large fabric exceed the reach of a processor's TLBs, and most interfaces send
+ * without a FIFO. */
 static int allocate_fifos(struct datagram *nic)
 {
 	const size_t bytes = nic->config.vcs * sizeof(*nic->fifo);
@@ -52,11 +52,11 @@ static int allocate_fifos(struct datagram *nic)
 		bool adapted = nic->config.mark_ps != 0 && vc == adapted_vc(nic);
 		uint32_t size = adapted ? nic->config.adapted_queue : nic->config.queue;
 
-		/* A message that returns from a pause must find room in addition to the queue. */
+		/* A message that returns from a pause needs room in addition to the queue. */
 		if (nic->control != NULL)
 			size *= 2;
 		fifo->mask = size - 1;
-		/* Not cleared, because many hosts never use it. */
+		/* not cleared, because many hosts never use it */
 		fifo->message = malloc(size * sizeof(*fifo->message));
 		if (fifo->message == NULL)
 			return -ENOMEM;
@@ -64,8 +64,8 @@ static int allocate_fifos(struct datagram *nic)
 	return 0;
 }
 
-/* The place of a number in the shared table. A pair of hosts has a number of the sender and one of
- * the receiver side by side: what the sender fetched is still in a cache when the frame arrives. */
+/* Returns the position of a number in the shared table. The sender's and the receiver's numbers of
+ * a pair are adjacent, so the sender's access brings both into the cache. */
 static struct pair_memory place_of(
 	const struct datagram_config *config, uint32_t from, uint32_t to, unsigned which)
 {
@@ -103,11 +103,11 @@ void datagram_separate_numbers(struct datagram *nic)
 		return;
 	come = place_of(config, config->host, 0, 1);
 	come.step = 2;
-	/* With given memory it cannot fail. */
+	/* This cannot fail with the caller's memory. */
 	(void)pair_numbers_init(&nic->come, config->numbers, config->hosts, &come);
 }
 
-/* Retransmissions exist only where hosts or links can lose packets. */
+/* Recovery is needed only if hosts or links can lose packets. */
 static int allocate_order(struct datagram *nic)
 {
 	const struct datagram_config *config = &nic->config;
@@ -234,7 +234,7 @@ bool datagram_choose_route(
 	return true;
 }
 
-/* Source control chooses when the message leaves. */
+/* Chooses the head's route, or only checks that there is one if source control chooses later. */
 static bool find_route(struct datagram *nic, struct datagram_fifo *fifo)
 {
 	const struct datagram_message *message = &fifo->message[fifo->head];
@@ -252,7 +252,7 @@ void datagram_set_routes(struct datagram *nic, const struct route_set *routes)
 		struct datagram_route former = nic->fifo[vc].chosen;
 
 		if (nic->fifo[vc].count > 0 && !find_route(nic, &nic->fifo[vc]))
-			nic->fifo[vc].chosen = former; /* lost on the way, or sent again later */
+			nic->fifo[vc].chosen = former; /* it is lost on its path, or resent later */
 	}
 	if (nic->recovery != NULL)
 		nic->recovery->rerouted = true;
@@ -317,7 +317,7 @@ void datagram_on_cn(struct datagram *nic, uint16_t destination, const struct cn 
 }
 
 /* Moves marked messages, or the rest of one, from the head of a FIFO to the adapted-flow channel.
- * Returns false if the head is marked, and there is no room. */
+ * Returns false if the head is marked and there is no room. */
 static bool divert(struct datagram *nic, unsigned vc, weft_time now)
 {
 	struct datagram_fifo *fifo = &nic->fifo[vc], *adapted = &nic->fifo[adapted_vc(nic)];
@@ -375,7 +375,7 @@ static void fill(struct datagram *nic, unsigned vc, uint32_t payload, struct wef
 	packet->stalled = 0;
 	packet->source = nic->config.host;
 	packet->destination = message->destination;
-	/* Messages of several VCs leave concurrently. */
+	/* Messages of several VCs are sent concurrently. */
 	if (!fifo->numbered)
 		fifo->number = nic->messages_begun++;
 	fifo->numbered = true;
@@ -383,7 +383,7 @@ static void fill(struct datagram *nic, unsigned vc, uint32_t payload, struct wef
 	packet->latency_ns = 0;
 }
 
-/* The head is next; from now on only credits can hold it back. */
+/* Records that the head is next; after that, only credits can delay it. */
 static void record_start(struct datagram_fifo *fifo, weft_time now)
 {
 	if (fifo->started)
@@ -392,7 +392,7 @@ static void record_start(struct datagram_fifo *fifo, weft_time now)
 	fifo->start_ps = now;
 }
 
-/* Reports the end of the message that just left completely. */
+/* Reports the end of the message whose last frame was just sent. */
 static void record_end(
 	struct datagram *nic, const struct datagram_fifo *fifo, unsigned last_bytes, weft_time now)
 {
@@ -403,7 +403,7 @@ static void record_end(
 		fifo->wire_bytes);
 }
 
-/* The next VC in round robin whose head can leave, and the payload of that frame, or
+/* Returns the next VC in round robin whose head can be sent, and the payload of that frame, or
  * FRAME_VCS_MAX. */
 static unsigned choose_vc(struct datagram *nic, uint32_t *payload, uint16_t held, weft_time now)
 {
@@ -463,7 +463,7 @@ bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *pa
 	return true;
 }
 
-/* --- datagram transit --- */
+/* --- packets in transit --- */
 
 bool datagram_absorb(
 	struct datagram *nic, struct weft_packet *packet, weft_time header_ps, weft_time now)

@@ -80,7 +80,7 @@ bool datagram_control_route(
 	return true;
 }
 
-/* --- the heap of lanes, the first due at the root --- */
+/* --- heap of lanes, with the earliest at the root --- */
 
 static void heap_push(struct datagram_control *control, uint64_t at_ns, uint16_t destination)
 {
@@ -112,7 +112,7 @@ static void heap_pop(struct datagram_control *control)
 	due[at] = last;
 }
 
-/* --- messages that pause --- */
+/* --- paused messages --- */
 
 static uint32_t take_place(struct datagram_control *control)
 {
@@ -126,7 +126,7 @@ static uint32_t take_place(struct datagram_control *control)
 	return place;
 }
 
-/* Places are numbered from 1 in a lane, so that a zeroed one is empty. */
+/* A lane's links are slot + 1, so that a zeroed lane is empty. */
 static bool lane_is_empty(const struct datagram_lane *lane)
 {
 	return lane->first == 0;
@@ -188,7 +188,7 @@ static bool head_pauses(const struct datagram *nic, const struct datagram_fifo *
 	       (!lane_is_empty(lane) && !lane->released);
 }
 
-/* A FIFO takes back one message at a time, between two new ones. */
+/* A FIFO accepts one returning message at a time, between two new messages. */
 static bool can_return(const struct datagram *nic, unsigned vc)
 {
 	const struct datagram_fifo *fifo = &nic->fifo[vc];
@@ -198,8 +198,8 @@ static bool can_return(const struct datagram *nic, unsigned vc)
 		       !nic->control->lane[fifo->message[fifo->head].destination].released);
 }
 
-/* The pause that ended first, if its message can go back to the head of its FIFO. Returns false if
- * there is none. */
+/* Returns the message whose pause ended first to the head of its FIFO. Returns false if there is
+ * none or its FIFO cannot accept it. */
 static bool release(struct datagram *nic, uint64_t now)
 {
 	struct datagram_control *control = nic->control;
@@ -234,7 +234,7 @@ static bool release(struct datagram *nic, uint64_t now)
 	return true;
 }
 
-/* The pause of the whole host. */
+/* Updates the pause of the whole host. Returns true while it lasts. */
 static bool host_pauses(struct datagram_control *control, uint64_t now)
 {
 	if (source_control_ready_ns(control->source, 0) > now) {
@@ -248,8 +248,8 @@ static bool host_pauses(struct datagram_control *control, uint64_t now)
 	return false;
 }
 
-/* Takes messages that are to pause out of the FIFOs. Returns the set of VCs whose head is to pause
- * and finds no room among the paused ones. */
+/* Removes messages that must pause from the FIFOs. Returns the set of VCs whose head must pause but
+ * finds no room among the paused messages. */
 static uint16_t pause_fifos(struct datagram *nic, weft_time now)
 {
 	uint16_t held = 0;
@@ -275,8 +275,7 @@ static uint16_t pause_heads(struct datagram *nic, weft_time now)
 
 	if (control->source->config.iba.per_host)
 		return host_pauses(control, now_ns) ? nic->waiting : 0;
-	/* A FIFO that was emptied because of a pause takes back a message whose own pause has
-	 * ended. */
+	/* A FIFO emptied by a pause accepts a message whose own pause has ended. */
 	do
 		held = pause_fifos(nic, now);
 	while (release(nic, now_ns));
@@ -349,7 +348,7 @@ weft_time datagram_control_due(const struct datagram *nic, weft_time now)
 	first = &control->due[0];
 	if (first->at_ns * PS_PER_NS > now)
 		return first->at_ns * PS_PER_NS;
-	/* It may be waiting behind the head of its FIFO, which waits for credits. */
+	/* The message may have to wait behind the head of its FIFO, which waits for credits. */
 	return can_return(nic, control->message[control->lane[first->destination].first - 1].vc)
 		       ? now
 		       : WEFT_TIME_NEVER;

@@ -4,7 +4,7 @@
 
 #include "base/arrays.h"
 
-/* As in flow_tx.c. */
+/* Same values as in flow_tx.c. */
 #define DOUBLINGS_MAX 3u
 #define TRIES_MIN     8u
 
@@ -86,7 +86,7 @@ static void make_due(struct datagram_recovery *recovery, struct weft_packet *fir
 	datagram_recovery_insert(recovery, first, last);
 }
 
-/* All of them. */
+/* Makes all waiting frames of the pair due. */
 static void release(struct datagram_recovery *recovery, struct datagram_pair *pair, weft_time now)
 {
 	if (pair->first != NULL)
@@ -130,7 +130,7 @@ static void probe(struct datagram *nic, struct datagram_pair *pair, weft_time no
 	pair->timeouts += pair->timeouts < DOUBLINGS_MAX;
 	pair->probe_at = now + retry_wait(nic, pair);
 	pair->probing = true;
-	set_due(nic, pair, WEFT_TIME_NEVER); /* it may lack credits: datagram_cuts_sent() */
+	set_due(nic, pair, WEFT_TIME_NEVER); /* it may lack credits: see datagram_cuts_sent() */
 	packet->next = NULL;
 	make_due(nic->recovery, packet, packet, now);
 }
@@ -141,8 +141,8 @@ static bool is_released(uint32_t cause, uint32_t released)
 	       released == DATAGRAM_CAUSE_ANY;
 }
 
-/* Takes frames out of 'again': those for the pair that are due, or, without a pair, those that the
- * cause lost and whose report has not arrived yet. */
+/* Removes frames from 'again': due frames of the pair or, if 'pair' is NULL, frames lost for this
+ * cause whose report has not arrived yet. */
 static struct weft_packet *take_again(struct datagram_recovery *recovery,
 	const struct datagram_pair *pair, uint32_t cause, weft_time now, struct weft_packet **last)
 {
@@ -165,7 +165,7 @@ static struct weft_packet *take_again(struct datagram_recovery *recovery,
 	return first;
 }
 
-/* Also what lacks credits to be sent again. */
+/* Gives up all frames of the pair, including those that wait for credits to be resent. */
 static void give_up(struct datagram_recovery *recovery, struct datagram_pair *pair, weft_time now)
 {
 	struct weft_packet *last = NULL, *next;
@@ -188,7 +188,7 @@ static void give_up(struct datagram_recovery *recovery, struct datagram_pair *pa
 	}
 }
 
-/* True if no frame of the pair still waits. */
+/* Handles an expired timer. Returns true if no frame of the pair is waiting. */
 static bool look(struct datagram *nic, struct datagram_pair *pair, weft_time now)
 {
 	if (now >= pair->since + nic->config.give_up_ps)

@@ -22,9 +22,9 @@ void datagram_recovery_destroy(struct datagram_recovery *recovery)
 	free(recovery);
 }
 
-/* If two reports have equal arrival times, the one that was made first wins, whatever order the
- * driver processes them in. Any order that prefers some destinations starves others while discards
- * go on for long. */
+/* Orders reports. If two have equal arrival times, the one sent first precedes, regardless of the
+ * order in which the driver processes them. Any order that prefers some destinations would starve
+ * the others during long periods of discards. */
 static bool is_before(const struct weft_packet *a, const struct weft_packet *b)
 {
 	if (a->arrived_ps != b->arrived_ps)
@@ -56,7 +56,7 @@ void datagram_recovery_report(struct datagram *nic, struct weft_packet *packet, 
 {
 	struct datagram_recovery *recovery = nic->recovery;
 
-	/* Restores the header that datagram_inject() made. */
+	/* Restores the header that datagram_inject() created. */
 	packet->cursor = 0;
 	packet->flags &= FRAME_F_TAIL | FRAME_F_LATENCY;
 	packet->vc = packet->vc_next = packet->header_vc = packet->vc_original =
@@ -69,7 +69,7 @@ void datagram_recovery_report(struct datagram *nic, struct weft_packet *packet, 
 	recovery->reported++;
 }
 
-/* Gives a frame a current route, which may be longer or shorter. */
+/* Assigns a current route, which may be longer or shorter. */
 static void reroute(struct datagram *nic, struct weft_packet *packet)
 {
 	const struct datagram_message message = {
@@ -84,7 +84,7 @@ static void reroute(struct datagram *nic, struct weft_packet *packet)
 	packet->route = chosen.route;
 }
 
-/* No later frame reveals that this one was lost: it waits for the timer, once. */
+/* Returns true if no later frame reveals this loss: the frame then waits for the timer, once. */
 static bool waits_for_timer(const struct datagram *nic, struct weft_packet *packet)
 {
 	if (nic->config.last_wait_ps == 0 || packet->stalled ||
@@ -113,7 +113,7 @@ void datagram_recovery_settle(struct datagram *nic, weft_time now)
 	datagram_cuts_poll(nic, now);
 }
 
-/* Go-back-N: the earliest due frame to the first one's destination is sent first. */
+/* Go-back-N: moves the earliest due frame to the head's destination to the front. */
 static void bring_first(struct datagram_recovery *recovery, weft_time now)
 {
 	struct weft_packet *head = recovery->again, *first = head, *before = NULL;

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define SOURCE_STEP 0x9E37u /* odd: sources start in different chains */
+#define SOURCE_STEP 0x9E37u /* odd, so that sources start in different chains */
 
 struct datagram_reorder *datagram_reorder_create(
 	uint32_t held_max, enum pair_numbers_kind kind, uint32_t hosts)
@@ -97,8 +97,8 @@ enum datagram_arrival datagram_reorder_receive(
 								      packet->source)) < 0;
 	if (early > 0)
 		return hold(nic, packet, now);
-	/* Frames are retransmitted only after a discard: a duplicate is an error, visible in the
-	 * result. */
+	/* Frames are retransmitted only after a discard, so a duplicate is an error, which the
+	 * result shows. */
 	nic->out_of_order += early < 0;
 	deliver(nic, packet);
 	return DATAGRAM_DELIVERED;

@@ -18,7 +18,7 @@ static uint32_t hosts_of(const struct pair_numbers *numbers)
 	return numbers->last_host + 1u;
 }
 
-/* Free entries, in whole cache lines. */
+/* Returns free entries, in whole cache lines, or NULL if out of memory. */
 static struct pair_number *create(unsigned bits)
 {
 	const size_t bytes = sizeof(struct pair_number) << bits;
@@ -54,8 +54,8 @@ void pair_numbers_fini(struct pair_numbers *numbers)
 	*numbers = (struct pair_numbers){0};
 }
 
-/* The host's entry, or the free one that it would take: in the cache line of its place, which has
- * been prefetched, or in the next line if that one is full. */
+/* Returns the host's entry, or the free entry that it would use. The entry is in the hash slot's
+ * cache line, which has been prefetched, or in a following line if that one is full. */
 static struct pair_number *find(const struct pair_numbers *numbers, uint32_t host)
 {
 	const uint32_t mask = (UINT32_C(1) << numbers->bits) - 1;
@@ -108,7 +108,7 @@ static bool become_bytes(struct pair_numbers *numbers)
 	numbers->kind = PAIR_NUMBERS_BYTES;
 	if (move_to(numbers, numbers->bits))
 		return true;
-	free(numbers->small); /* bytes that know no number yet */
+	free(numbers->small); /* does not contain any numbers yet */
 	numbers->small = NULL;
 	numbers->kind = PAIR_NUMBERS_FEW;
 	return false;
@@ -147,7 +147,7 @@ static bool grow(struct pair_numbers *numbers)
 	return move_to(numbers, bits);
 }
 
-/* Kept out of the hot part of put(), because few hosts still lack an entry after a while. */
+/* Not inlined in put(), because after a while few hosts still lack an entry. */
 static __attribute__((noinline)) void add(
 	struct pair_numbers *numbers, uint32_t host, uint32_t value)
 {
@@ -171,7 +171,7 @@ static __attribute__((noinline)) void add(
 	numbers->used++;
 }
 
-/* If there are bytes, the table has the numbers that are or were large. */
+/* With bytes, the table contains only numbers that are or were large. */
 static bool may_have_entry(const struct pair_numbers *numbers, uint32_t host)
 {
 	return numbers->kind == PAIR_NUMBERS_FEW ||

@@ -24,7 +24,7 @@ struct route_choice_options route_choice_options_default(void)
 	};
 }
 
-/* Starts as if nothing had been held back, because nothing was sent yet. */
+/* Initialises coefficients as for messages without delay, because nothing has been sent yet. */
 static int init_coefficients(struct route_choice *choice)
 {
 	uint32_t count = choice->hosts * choice->options.routes;
@@ -70,7 +70,7 @@ void route_choice_forget(struct route_choice *choice, uint16_t destination)
 		*route_choice_coefficient(choice, destination, i) = ROUTE_CHOICE_ONE;
 }
 
-/* Cc = rate * (Tend - Tstart) / size, from 1.0 to the maximum. */
+/* Returns Cc = rate * (Tend - Tstart) / size, at least 1.0. */
 static uint32_t coefficient_of(const struct route_choice *choice, weft_time took_ps, uint32_t bytes)
 {
 	uint64_t min_fs = bytes * choice->byte_fs, coefficient;
@@ -94,8 +94,8 @@ void route_choice_sent(struct route_choice *choice, uint16_t destination, unsign
 		choice, destination, count, index, coefficient_of(choice, took_ps, bytes));
 }
 
-/* The route of these sets, as bits, with the lowest coefficient; the first if several have it,
- * 'count' if they have none. */
+/* Returns the route with the lowest coefficient in these sets, as bits: the first of several, or
+ * 'count' if the sets have no route. */
 static unsigned route_choice_min(const struct route_choice *choice,
 	const struct route_choice_message *message, unsigned sets)
 {
@@ -128,9 +128,7 @@ void route_choice_note(struct route_choice *choice, uint16_t destination, unsign
 	}
 }
 
-/* --- choice routes --- */
-
-/* Selectors that choose among all routes of a pair. */
+/* --- selectors among all routes --- */
 
 static unsigned first(struct route_choice *choice, const struct route_choice_message *message)
 {
@@ -161,8 +159,8 @@ const struct route_choice_ops route_choice_round_robin = {.name = "round-robin",
 	.summary = "one after the other, for each destination",
 	.choose = next};
 
-/* The thesis' DET (section 2.4, figures 35 and 36): the route whose latest message was held back
- * least. A route's estimate fades while others are used. */
+/* The thesis' DET (section 2.4, figures 35 and 36): selects the route whose latest message was
+ * delayed least. A route's estimate decays while other routes are used. */
 static unsigned min(struct route_choice *choice, const struct route_choice_message *message)
 {
 	return route_choice_min(choice, message, ~0u);
@@ -175,13 +173,13 @@ const struct route_choice_ops route_choice_contention = {.name = "contention",
 	.choose = min,
 	.learn = route_choice_note};
 
-/* --- choice sets --- */
+/* --- selectors between sets --- */
 
 /* Selectors between route sets that several algorithms computed on the same tree, the set with the
  * fewest ITBs first. */
 
-/* The first route of set 'set'; if there is none, the first route of the nearest set before it;
- * otherwise 0. */
+/* Returns the first route of set 'set'. If it has none, returns the first route of the nearest set
+ * before it, or 0. */
 static unsigned first_of_set(
 	const struct route_choice *choice, const struct route_choice_message *message, unsigned set)
 {
@@ -192,15 +190,15 @@ static unsigned first_of_set(
 	return 0;
 }
 
-/* The first route of the last set that the destination has. */
+/* Returns the first route of the last set that the destination has. */
 static unsigned first_of_last_set(
 	const struct route_choice *choice, const struct route_choice_message *message)
 {
 	return first_of_set(choice, message, ROUTE_CHOICE_SETS_MAX - 1);
 }
 
-/* The thesis' UD_ITB_ML (section 5.5.1): an ITB costs a short message most, so short messages take
- * the set with few of them, and long ones the set with many. */
+/* The thesis' UD_ITB_ML (section 5.5.1): an ITB costs a short message most, so short messages use
+ * the set with few ITBs, and long ones the set with many. */
 static unsigned by_length(struct route_choice *choice, const struct route_choice_message *message)
 {
 	if (message->bytes <= choice->options.short_bytes)
@@ -214,9 +212,9 @@ const struct route_choice_ops route_choice_message_length = {.name = "message-le
 	.sets = 2,
 	.choose = by_length};
 
-/* The thesis' UD_ITB_50 (section 5.5.2): a share of the messages takes the set without ITBs, the
- * others take the one with them. The set is drawn for each message, so that no order of
- * destinations can synchronise with it. */
+/* The thesis' UD_ITB_50 (section 5.5.2): a share of the messages uses the set without ITBs, the
+ * others the set with them. The set is drawn per message, so that no order of destinations can
+ * synchronise with it. */
 static unsigned by_share(struct route_choice *choice, const struct route_choice_message *message)
 {
 	if (rng_chance_ppm(&choice->rng, choice->options.first_set_ppm))
@@ -230,11 +228,11 @@ const struct route_choice_ops route_choice_fraction = {.name = "fraction",
 	.sets = 2,
 	.choose = by_share};
 
-/* The thesis' UD_ITB_DET1 and DET2 (section 5.5.3): the best route of the first set unless its
- * coefficient is above 1 + K, then the best of the others, whatever coefficients those have. The
- * thesis describes two variants, and this is the second; in the first, K is added to the
- * coefficients of the routes with ITBs. That sends messages back to the routes without ITBs as soon
- * as the others are also held back, which saturates a network of 32 switches at 0.8 of UD_ITB's
+/* The thesis' UD_ITB_DET1 and DET2 (section 5.5.3): selects the best route of the first set unless
+ * its coefficient exceeds 1 + K, otherwise the best of the remaining routes, whatever their
+ * coefficients. This is the second of the two variants in the thesis. In the first, K is added to
+ * the coefficients of the routes with ITBs. Messages then return to the routes without ITBs as soon
+ * as the others are also delayed, which saturates a network of 32 switches at 0.8 of UD_ITB's
  * traffic, while the thesis reaches all of it. */
 static unsigned unless_contended(
 	struct route_choice *choice, const struct route_choice_message *message)
@@ -257,8 +255,8 @@ const struct route_choice_ops route_choice_detect = {.name = "detect",
 	.choose = unless_contended,
 	.learn = route_choice_note};
 
-/* From the thesis' future work (section 6.3): an ITB hardly delays a long message, so it always
- * takes the last set; a short one only when the first has shown contention. */
+/* From the thesis' future work (section 6.3): an ITB hardly delays a long message, so long messages
+ * always use the last set. Short messages use it only if the first set has shown contention. */
 static unsigned short_unless_contended(
 	struct route_choice *choice, const struct route_choice_message *message)
 {
@@ -274,12 +272,12 @@ const struct route_choice_ops route_choice_detect_short = {.name = "detect-short
 	.choose = short_unless_contended,
 	.learn = route_choice_note};
 
-/* From the thesis' future work (section 6.3): three sets with none, few and many ITBs. A set is
- * left for the next when its best route has shown more than the threshold between the two. While
- * one set is used, only the one before it is forgotten and tried again, not those further back:
- * under high load the first set, which saturates the network, stays out of use. */
+/* From the thesis' future work (section 6.3): three sets with no, few and many ITBs. The next set
+ * is used when the best route of a set exceeds the threshold between the two. While a set is used,
+ * only the estimates of the set before it decay, so that it is tried again. Under high load, the
+ * first set, which saturates the network, therefore stays out of use. */
 
-/* The last set that there is. */
+/* Returns the last set that has a route. */
 static unsigned last_set(const struct route_choice *choice, uint16_t destination, unsigned count)
 {
 	unsigned all = 0;
