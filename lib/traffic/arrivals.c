@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "arrivals.h"
 
-/* -ln(1 - i / 512) for i = 0 .. 256, fixed point, divided by the mean that straight lines between
- * the points give: on average one half-life passes before the last one. All sources read the same
+/* -ln(1 - i / 512) for i = 0 .. 256, fixed point, divided by the mean that results from linear
+ * interpolation; on average, one half-life passes before the last one. All sources read the same
  * table, so that it stays in the cache. */
 static const uint32_t quantile[ARRIVALS_STEPS + 1] = {0, 32800, 65664, 98593, 131587, 164645,
 	197769, 230958, 264213, 297535, 330922, 364376, 397897, 431485, 465140, 498863, 532654,
@@ -42,8 +42,8 @@ void arrivals_init(
 	arrivals->quantile = quantile;
 }
 
-/* Exponential with mean 1, fixed point, from 64 random bits: the leading zeros of the first 24
- * count half-lives, 8 bits select a segment, and 32 bits the position in it. */
+/* Draws an exponential value with mean 1, fixed point, from 64 random bits: the leading zeros of
+ * the first 24 count half-lives, 8 bits select a segment, and 32 bits the position in it. */
 static uint64_t exponential(struct rng *rng)
 {
 	uint64_t bits = rng_next(rng);
@@ -64,16 +64,15 @@ static weft_time draw_exponential(struct rng *rng, weft_time mean_ps)
 	return (weft_time)(((unsigned __int128)mean_ps * exponential(rng)) >> ARRIVALS_SHIFT);
 }
 
-/* Converts an average time to time within bursts. */
+/* Converts a mean interval to the interval within bursts. */
 static weft_time within_bursts(const struct arrivals *arrivals, weft_time mean_ps)
 {
 	return (weft_time)((unsigned __int128)mean_ps * arrivals->on_ps /
 			   (arrivals->on_ps + arrivals->off_ps));
 }
 
-/* The time until 'on_ps' has passed within bursts. An interval between messages that the end of a
- * burst cuts off continues in the next burst, so that short bursts neither gain nor lose
- * messages. */
+/* Returns the time until 'on_ps' has passed within bursts. An interval interrupted by the end of a
+ * burst continues in the next one, so that short bursts neither gain nor lose messages. */
 static weft_time pass_bursts(
 	const struct arrivals *arrivals, struct arrivals_stream *stream, weft_time on_ps)
 {
@@ -96,8 +95,7 @@ weft_time arrivals_first(
 	stream->burst_left_ps = 0;
 	if (arrivals->kind != ARRIVALS_BURSTY)
 		return phase_ps;
-	/* Exponential times are memoryless: the remainder of one is distributed like a whole
-	 * one. */
+	/* Exponential times are memoryless: the remainder is distributed like the whole. */
 	if (rng_below(&stream->rng, arrivals->on_ps + arrivals->off_ps) >= arrivals->on_ps)
 		off = draw_exponential(&stream->rng, arrivals->off_ps);
 	stream->burst_left_ps = draw_exponential(&stream->rng, arrivals->on_ps);
@@ -143,7 +141,7 @@ static const struct flow_sizes sizes_hadoop = SIZES("hadoop", hadoop);
 static const void *const known[] = {&sizes_web_search, &sizes_hadoop};
 const struct name_table flow_sizes_known = WORD_LIST(known);
 
-/* The size that this share of the flows, below 1, does not exceed. */
+/* Returns the size that this share of flows, below 1, does not exceed. */
 static uint64_t size_at(const struct flow_sizes *sizes, double share)
 {
 	const struct flow_size_point *point = sizes->at, *before;

@@ -2,18 +2,19 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* When messages are generated. The processes:
+/* Generation times of messages. The processes are:
  *
- *   constant  at constant distances poisson exponential distances
- *   uniform   distances equally likely from 0 to twice the mean ("uniform generation intervals" of
- *             the thesis, 4.1.1 and 4.5)
- * bursty    on and off alternately, both times exponential (a source with two states); while it is
- *             on, at constant distance, so much shorter that the mean over all is as asked for
+ *     constant  constant intervals
+ *     poisson   exponentially distributed intervals
+ *     uniform   intervals uniformly distributed from 0 to twice the mean ("uniform generation
+ *               intervals" of the thesis, 4.1.1 and 4.5)
+ *     bursty    on and off alternately, for exponentially distributed times (two-state source);
+ *               constant intervals while on, shortened so that the overall mean is as configured
  *
  * No floating point after arrivals_init(). An exponential time is a number of half-lives, each with
- * probability 1/2, plus a part of the last one: for this part the inverse distribution is a table
- * of 257 points with straight lines between them, scaled so that the mean is exact. The square of
- * the coefficient of variation is 1 within 10^-5, and the tail is not cut. */
+ * probability 1/2, plus part of the last one. This part is drawn from a piecewise linear table of
+ * the inverse distribution with 257 points, scaled so that the mean is exact. The squared
+ * coefficient of variation is 1 within 10^-5, and the tail is not truncated. */
 
 #include <stdint.h>
 
@@ -22,9 +23,9 @@
 #include "base/weft_time.h"
 
 #define ARRIVALS_STEPS 256
-#define ARRIVALS_SHIFT 24 /* fixed point of the table */
+#define ARRIVALS_SHIFT 24 /* fixed-point shift of the table */
 
-/* Identifier, and the word of run files. */
+/* Identifier, and word in run files. */
 #define ARRIVALS_KINDS(X)       \
 	X(CONSTANT, "constant") \
 	X(POISSON, "poisson")   \
@@ -38,34 +39,34 @@ enum arrivals_kind { ARRIVALS_KINDS(X) ARRIVALS_UNSET /* not set yet */ };
 /* Constant after arrivals_init(). */
 struct arrivals {
 	enum arrivals_kind kind;
-	weft_time on_ps, off_ps; /* bursty: mean times */
-	/* [STEPS + 1]: -ln(1 - i / (2 STEPS)), fixed point; the last one is the half-life. The same
-	 * for all. */
+	weft_time on_ps, off_ps; /* bursty: mean durations */
+	/* [STEPS + 1]: -ln(1 - i / (2 STEPS)), fixed point; the last entry is the half-life. Shared
+	 * by all. */
 	const uint32_t *quantile;
 };
 
-/* One sequence of distances. */
+/* A sequence of intervals. */
 struct arrivals_stream {
 	struct rng rng;
-	weft_time burst_left_ps; /* bursty: until this burst ends */
+	weft_time burst_left_ps; /* bursty: remaining time of the current burst */
 };
 
-/* 'on_ps' and 'off_ps' for bursty only, on_ps above 0. */
+/* 'on_ps' and 'off_ps' are used for bursty only; on_ps must be above 0. */
 void arrivals_init(
 	struct arrivals *arrivals, enum arrivals_kind kind, weft_time on_ps, weft_time off_ps);
 
-/* Starts a sequence; stream->rng is set. The first arrival is 'phase_ps' after the start; the
- * caller has drawn this time below the mean distance. Bursty sources start as if they had always
- * run. */
+/* Starts a sequence and returns its first arrival; stream->rng must be initialised. The caller
+ * draws 'phase_ps' below the mean interval. The first arrival is 'phase_ps' after the start; a
+ * bursty source starts as if it had always been running. */
 weft_time arrivals_first(
 	const struct arrivals *arrivals, struct arrivals_stream *stream, weft_time phase_ps);
 
-/* The next distance, with mean 'mean_ps'. */
+/* Returns the next interval, with mean 'mean_ps'. */
 weft_time arrivals_next(
 	const struct arrivals *arrivals, struct arrivals_stream *stream, weft_time mean_ps);
 
-/* Distributions of the sizes of flows: points of the cumulative distribution, with straight lines
- * between them. Weft has two published ones:
+/* Flow-size distributions: points of the cumulative distribution, interpolated linearly. Two
+ * published ones are included:
  *
  *     web-search  Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010, figure 4
  *     hadoop      Roy et al., Inside the Social Network's (Datacenter) Network, SIGCOMM 2015,
@@ -77,7 +78,7 @@ weft_time arrivals_next(
 #define FLOW_SIZE_MAX        ((uint64_t)1 << 40) /* bytes */
 #define FLOW_SIZE_POINTS_MAX 65536
 
-/* Flows of at most 'bytes' have this share, 0 to 1, of all flows. */
+/* Share, 0 to 1, of flows of at most 'bytes'. */
 struct flow_size_point {
 	uint64_t bytes;
 	double share;
@@ -85,17 +86,17 @@ struct flow_size_point {
 
 struct flow_sizes {
 	const char *name;
-	const struct flow_size_point *at; /* neither bytes nor shares fall; the last share is 1 */
+	const struct flow_size_point *at; /* bytes and shares never decrease; last share 1 */
 	uint32_t count;                   /* 1 or more */
 };
 
 /* The published distributions. */
 extern const struct name_table flow_sizes_known;
 
-/* A size in bytes, 1 or more. */
+/* Draws a size in bytes, 1 or more. */
 uint64_t flow_sizes_draw(const struct flow_sizes *sizes, struct rng *rng);
 
-/* Mean length on the wire, in bytes, of a flow that is split into frames of 'mtu_bytes' with
- * 'overhead_bytes' each, computed from 65,536 equally likely sizes. */
+/* Returns the mean size on the wire, in bytes, of a flow split into frames of 'mtu_bytes' with
+ * 'overhead_bytes' each. Computed from 65,536 equally likely sizes. */
 double flow_sizes_wire_bytes(
 	const struct flow_sizes *sizes, uint32_t mtu_bytes, uint32_t overhead_bytes);

@@ -70,7 +70,7 @@ static bool joined(const struct rails *rails, uint32_t a, uint32_t b)
 	return rails->plane[a] == rails->plane[b] && rails->plane[a] != TOPOLOGY_NO_PLANE;
 }
 
-/* The port of a host in the plane of 'other': number 'wanted', else the next one, cyclically. */
+/* Returns the host's port in the plane of 'other': number 'wanted' or the next one, cyclically. */
 static uint32_t port_in_plane(
 	const struct rails *rails, uint32_t host, uint32_t wanted, uint32_t other)
 {
@@ -108,9 +108,9 @@ static uint32_t number_of(const struct rails *rails, uint32_t entry)
 	return i - rails->first[rails->host_of[entry]];
 }
 
-/* The destination's port is the host number modulo its number of ports, or the next one that some
- * port of the source reaches; the source's port is the one with the same number, if that reaches
- * it. */
+/* The destination's port is the host number modulo its number of ports, or the next one that a port
+ * of the source reaches. The source's port is the one with the same number, or the next one that
+ * reaches it. */
 static uint32_t port_of_destination(const struct rails *rails, uint32_t from, uint32_t host)
 {
 	uint32_t count = count_of(rails, host), source = rails->host_of[from];

@@ -8,7 +8,7 @@
 #include "base/rng.h"
 
 #define STEP 0x9e3779b97f4a7c15u
-/* The entry is in each byte of the check value, so that no change of three bits goes undetected. */
+/* Repeats the entry in each byte, so that no change of up to three bits goes undetected. */
 #define ENTRY_BYTES 0x01010101u
 
 struct prefix {
@@ -31,7 +31,7 @@ static uint32_t check_of(const struct synthetic *message, struct prefix prefix)
 		key_of(message) + rng_mix(prefix.generated_ns_be + STEP) + prefix.message_bytes_be);
 }
 
-/* Starts again in each frame: frames are made and checked separately. */
+/* Returns the first word from 'offset' on. Frames are generated and checked separately. */
 static uint64_t pattern_of(const struct synthetic *message, uint32_t offset)
 {
 	return rng_mix(key_of(message) + (uint64_t)offset * STEP);

@@ -12,52 +12,51 @@
 
 #define PPM 1000000u
 
-/* Streams of random numbers of a source: three for each index. */
+/* Random streams of a source: three per index. */
 #define STREAM_DESTINATION 0x7400
 #define STREAM_LENGTH      0x7401
 #define STREAM_ARRIVAL     0x7402
 #define STREAMS_A_SOURCE   16
 
-/* Lengths and distances of the messages, and when the next one falls due. */
+/* State of message lengths and intervals, and due time of the next message. */
 struct schedule {
 	union {
 		struct rng length;
 		struct {
-			uint32_t packet, loop; /* pcap: number of the next one, and of its loop */
+			uint32_t packet, loop; /* pcap: next packet; passes completed */
 		};
 	};
 	struct arrivals_stream arrival;
 	weft_time next_ps;
 };
 
-/* There are two readers of one schedule: one counts what falls due, the other provides the
- * messages, later if the interface does not take them, or earlier if it takes them ahead of the
- * clock. */
+/* A schedule has two readers. One counts messages that become due. The other provides the messages:
+ * later if the interface refuses them, or earlier if it takes them ahead of the clock. */
 struct traffic {
-	/* Used by traffic_take(): two lines. */
+	/* Used by traffic_take(); two cache lines. */
 	struct schedule handed;
-	weft_time until_ps;    /* 0: sends nothing (more) */
-	weft_time distance_ps; /* mean, of messages of the usual length */
+	weft_time until_ps;    /* end of the source; 0: sends nothing (more) */
+	weft_time distance_ps; /* mean interval for messages of the first length */
 	struct rng destination;
 	struct traffic_counters counters;
 	uint32_t message_bytes, other_share_ppm;
-	uint16_t next_destination; /* for the message that is drawn next */
-	uint16_t host, others;     /* others: all hosts except this one */
+	uint16_t next_destination; /* destination of the next message to be drawn */
+	uint16_t host, others;     /* others: number of hosts except this one */
 	uint8_t sl;
-	bool constant : 1, uniform : 1; /* arrivals; pattern */
-	bool drawn : 1;                 /* lengths are drawn from a range, or given by packets */
-	bool railed : 1;                /* config.rails */
-	/* The rest. */
+	bool constant : 1, uniform : 1; /* constant arrivals; uniform pattern without targets */
+	bool drawn : 1;                 /* lengths are drawn from a range, or taken from packets */
+	bool railed : 1;                /* config.rails is set */
+	/* Accessed less often. */
 	struct schedule counted;
-	uint64_t handed_frames, counted_frames; /* so far, for each reader, if lengths are drawn */
+	uint64_t handed_frames, counted_frames; /* frames so far, per reader, if 'drawn' */
 	const struct traffic_pattern *pattern;
-	void *state; /* the pattern's state */
+	void *state; /* state of the pattern */
 	struct traffic_message message;
-	uint64_t handed_messages;    /* drawn by traffic_poll() */
-	weft_time other_distance_ps; /* mean distance of messages of the other length */
-	bool pending;                /* 'message' was provided but not accepted yet */
+	uint64_t handed_messages;    /* messages drawn by traffic_poll() */
+	weft_time other_distance_ps; /* mean interval for messages of the second length */
+	bool pending;                /* 'message' was provided but is not accepted yet */
 	struct traffic_config config;
-	uint64_t byte_time; /* at full rate */
+	uint64_t byte_time; /* time per byte at the full rate */
 	struct arrivals arrivals;
 } __attribute__((aligned(64)));
 
@@ -89,7 +88,7 @@ static uint64_t frames_of(const struct traffic_config *config, uint32_t bytes)
 	return config->bare ? 0 : frame_count(bytes, config->frame_bytes);
 }
 
-/* On the wire, in bytes / TRAFFIC_ROUTE_BYTE. */
+/* Returns the size on the wire, in units of 1 / TRAFFIC_ROUTE_BYTE bytes. */
 static uint64_t wire_parts(const struct traffic_config *config, uint32_t bytes)
 {
 	uint64_t frames = frames_of(config, bytes);
@@ -98,7 +97,7 @@ static uint64_t wire_parts(const struct traffic_config *config, uint32_t bytes)
 	       frames * config->mean_route;
 }
 
-/* Random intervals, up to 45 times as long, must not wrap. */
+/* Random intervals, which are up to 45 times as long as the mean, must not wrap. */
 static int check_distance(const struct traffic_config *config, struct error *error)
 {
 	uint32_t lengths[] = {config->message_bytes, config->message_max_bytes,
@@ -148,7 +147,7 @@ static int check(const struct traffic_config *config, struct error *error)
 	return check_bursts(config, error);
 }
 
-/* Time of a message on the wire, at the configured load, in whole ps. */
+/* Returns the interval, in whole ps, at which messages of this size produce the configured load. */
 static weft_time mean_distance(const struct traffic *traffic, uint32_t bytes)
 {
 	unsigned __int128 parts = wire_parts(&traffic->config, bytes);
@@ -169,7 +168,7 @@ static void skip_distance(struct traffic *traffic, struct schedule *schedule, we
 				     : arrivals_next(&traffic->arrivals, &schedule->arrival, mean);
 }
 
-/* The same as advance() for packets of a capture. */
+/* advance() for packets of a capture. */
 static uint32_t advance_packet(struct traffic *traffic, struct schedule *schedule)
 {
 	const struct traffic_config *config = &traffic->config;
@@ -186,7 +185,7 @@ static uint32_t advance_packet(struct traffic *traffic, struct schedule *schedul
 	return bytes;
 }
 
-/* The same as advance() where lengths are drawn: each message takes the time of its own length. */
+/* advance() for drawn lengths: each interval follows from the message's own length. */
 static __attribute__((noinline)) uint32_t advance_drawn(
 	struct traffic *traffic, struct schedule *schedule, bool other)
 {
@@ -205,7 +204,7 @@ static __attribute__((noinline)) uint32_t advance_drawn(
 	return bytes;
 }
 
-/* Length of the message that falls due at next_ps; advances to the one after it. */
+/* Returns the length of the message due at next_ps, and advances to the next message. */
 static inline uint32_t advance(struct traffic *traffic, struct schedule *schedule)
 {
 	bool other = traffic->other_share_ppm > 0 &&
@@ -223,7 +222,7 @@ static void count_what_was_handed(struct traffic *traffic)
 	traffic->counted_frames = traffic->handed_frames;
 }
 
-/* Messages taken ahead of the clock have already been drawn. */
+/* Counts messages taken ahead of the clock, which have already been drawn. */
 static void count_taken(struct traffic *traffic)
 {
 	struct traffic_counters *count = &traffic->counters;
@@ -246,7 +245,7 @@ static void count_due(struct traffic *traffic, weft_time now)
 	}
 }
 
-/* Draws hosts until the rule lets the port send to one. */
+/* Draws hosts until the rule allows the port to send to one. */
 static __attribute__((noinline)) void draw_port(struct traffic *traffic)
 {
 	const struct traffic_config *config = &traffic->config;
@@ -278,7 +277,7 @@ static inline void draw_next_destination(struct traffic *traffic)
 			traffic->state, &traffic->config, &traffic->destination);
 }
 
-/* The message that is due, and the destination of the one after it. */
+/* Draws the due message and the destination of the next one. */
 static void draw(struct traffic *traffic)
 {
 	traffic->message = (struct traffic_message){
@@ -291,7 +290,7 @@ static void draw(struct traffic *traffic)
 	draw_next_destination(traffic);
 }
 
-/* As long as no message had to wait, both readers are at the same one: it is drawn once for
+/* While no message has had to wait, both readers are at the same message, which is drawn once for
  * both. */
 static void hand_out_in_step(struct traffic *traffic, weft_time now)
 {
@@ -306,7 +305,7 @@ static void hand_out_in_step(struct traffic *traffic, weft_time now)
 	count_what_was_handed(traffic);
 }
 
-/* Mean length of messages of the ordinary length, or range of lengths. */
+/* Returns the mean length of messages of the first length or range. */
 static uint32_t mean_bytes(const struct traffic_config *config)
 {
 	uint32_t max = config->message_max_bytes;
@@ -327,13 +326,13 @@ static void init_schedule(struct traffic *traffic)
 	arrivals_init(&traffic->arrivals, config->arrivals, config->on_ps, config->off_ps);
 	if (config->packets > 0)
 		schedule->packet = schedule->loop = 0;
-	/* A host that a pattern leaves out stays out. */
+	/* A host excluded by the pattern sends nothing. */
 	if ((config->load_ppm != 0 || config->packets > 0) &&
 		traffic_pattern_sends(traffic->pattern, traffic->state, config))
 		traffic->until_ps = config->stop_ps;
 	schedule->next_ps = config->start_ps;
-	/* Sources must not run in step: the first message falls due at a random time within the
-	 * first interval. */
+	/* The first message is due at a random time within the first interval, so that sources are
+	 * not synchronised. */
 	if (config->packets > 0)
 		schedule->next_ps += config->packet[0].at_ps;
 	else if (traffic->until_ps != 0)
@@ -373,7 +372,7 @@ struct traffic *traffic_create(const struct traffic_config *config, struct error
 		free(traffic);
 		return NULL;
 	}
-	/* The memory is the caller's: the pattern has copied what it needs. */
+	/* These lists are the caller's; the pattern has copied what it needs. */
 	traffic->config.targets = traffic->config.near = traffic->config.permutation = NULL;
 	traffic->byte_time = byte_time_of(config->rate_bps);
 	traffic->message_bytes = config->message_bytes;
@@ -455,8 +454,8 @@ bool traffic_take(struct traffic *traffic, weft_time latest, struct traffic_take
 
 void traffic_turn_to_polling(struct traffic *traffic)
 {
-	/* Nothing else changes: after count_taken() both readers are where they would be if all
-	 * messages had been polled. */
+	/* After count_taken(), both readers are in the same state as if all messages had been
+	 * polled. */
 	traffic->handed_messages = traffic->counters.accepted_messages;
 }
 
@@ -519,7 +518,7 @@ const struct traffic_counters *traffic_counters(const struct traffic *traffic)
 	return &traffic->counters;
 }
 
-/* Generated messages of the other length: messages and bytes say how many there are of each. */
+/* Returns how many messages of the second length were generated, from counts and bytes. */
 static uint64_t generated_others(const struct traffic *traffic)
 {
 	const struct traffic_config *config = &traffic->config;

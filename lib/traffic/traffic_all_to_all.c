@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Each message goes to the next host of a list, or of all, starting after the sender: in each round
- * every host receives one message if all have the same list. */
+/* Each message goes to the next host of a list, or of all hosts, starting after the sender. If all
+ * hosts have the same list, each host receives one message per round. */
 
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 
 struct turns {
 	uint32_t count, next;
-	uint16_t target[]; /* in their order, without the sender */
+	uint16_t target[]; /* in list order, without the sender */
 };
 
 static int refuse(const struct traffic_config *config, struct error *error)

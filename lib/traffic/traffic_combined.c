@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Each message follows one of four patterns, all equally likely: uniform, local, hotspot,
- * bit-reversal (the thesis, 4.5, its combined pattern). Where one of them sends nothing (a number
- * that reads the same backwards, no near host) the others share its messages; the thesis leaves
- * this open. */
+/* Each message follows one of four patterns with equal probability: uniform, local, hotspot,
+ * bit-reversal (the thesis' combined pattern, 4.5). If one of them sends nothing (a palindromic
+ * number, no near host), the others share its messages; the thesis does not specify this case. */
 
 #include <stdlib.h>
 
@@ -17,7 +16,7 @@ static const struct traffic_pattern *const parts[] = {
 
 struct combined {
 	void *state[PARTS];
-	uint8_t active[PARTS]; /* the parts that send */
+	uint8_t active[PARTS]; /* indices of the parts that send */
 	unsigned count;
 };
 
@@ -41,7 +40,7 @@ static int init(void **state, const struct traffic_config *config, struct error 
 	for (unsigned i = 0; i < PARTS && result == 0; i++) {
 		struct traffic_config part = *config;
 
-		/* The uniform part goes to any host, including hot spots. */
+		/* The uniform part sends to any host, including hot spots. */
 		if (parts[i] == &traffic_uniform)
 			part.targets_count = 0;
 		result = parts[i]->init(&combined->state[i], &part, error);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Patterns in which each host always sends to the same other host, given by a list of all hosts, or
- * by permuting the bits of the host's number (Duato, Yalamanchili, Ni, Interconnection Networks,
- * 9.1; the thesis, 4.5), which needs 2^n hosts. A host that is its own partner sends nothing. */
+/* Patterns in which each host always sends to the same partner, defined by a list of all hosts or
+ * by permuting the bits of the host number (Duato, Yalamanchili, Ni, Interconnection Networks, 9.1;
+ * the thesis, 4.5), which requires 2^n hosts. A host that is its own partner sends nothing. */
 
 #include <stdlib.h>
 
 #include "traffic_pattern.h"
 
-/* Keeps the partner in '*state'. */
+/* Stores the partner in '*state'. */
 static int keep(
 	void **state, const struct traffic_config *config, uint16_t partner, struct error *error)
 {
@@ -85,7 +85,7 @@ static uint16_t shuffle(uint16_t host, unsigned bits)
 	return (uint16_t)((host << 1 & ((1u << bits) - 1)) | host >> (bits - 1));
 }
 
-/* Host a(n-1) ... a(0) to host a(0) a(n-2) ... a(1) a(n-1): exchanges first and last bit. */
+/* Host a(n-1) ... a(0) to host a(0) a(n-2) ... a(1) a(n-1): exchanges the first and last bits. */
 static uint16_t exchange_ends(uint16_t host, unsigned bits)
 {
 	unsigned ends = (host >> (bits - 1) ^ host) & 1;

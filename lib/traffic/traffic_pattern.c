@@ -2,16 +2,16 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "traffic_pattern.h"
 
-/* The packets of a capture, each sent to the host that stands for its destination address, or to a
- * host drawn from a list. The caller, which knows the addresses, prepares them. */
+/* Sends each packet of a capture to the host that represents its destination address, or to a host
+ * drawn from a list. The caller, which knows the addresses, prepares the packets. */
 
 #include <stdlib.h>
 
 #include "traffic_pattern.h"
 
 struct replay {
-	uint32_t next; /* number of the packet */
-	void *targets; /* uniform traffic, for packets whose destination is drawn */
+	uint32_t next; /* index of the next packet */
+	void *targets; /* state of uniform traffic, for drawn destinations */
 };
 
 static void fini(void *state)
@@ -70,14 +70,14 @@ const struct traffic_pattern traffic_pcap = {.name = "pcap",
 	.fini = fini,
 	.destination = destination};
 
-/* Messages between ranks, in the order of their schedule (lib/goal). */
+/* Messages between ranks, in schedule order (lib/goal). */
 const struct traffic_pattern traffic_goal = {.name = "goal",
 	.summary =
 		"as in a [schedule](schedule-file.md), with `file`, `ranks` or `ranks-per-host`, and `start`",
 	.keys = TRAFFIC_FILE | TRAFFIC_RANKS,
 	.schedule = true};
 
-/* Flows, from a list or drawn, which become a separate schedule (run_flows.h). */
+/* Flows, listed or drawn, which become a separate schedule (run_flows.h). */
 const struct traffic_pattern traffic_flows = {.name = "flows",
 	.summary =
 		"as in a [list of flows](schedule-file.md#lists-of-flows), or [drawn](schedule-file.md#drawn-flows) with `sizes`, `load`, `stop` and perhaps `matrix`. No `message`, no `arrivals`",

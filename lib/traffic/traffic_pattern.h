@@ -2,45 +2,45 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A traffic pattern: where the messages of a host go. A pattern is one struct traffic_pattern and
- * one word in TRAFFIC_PATTERNS, which run files use; its 'keys' define what an entry of 'traffic'
- * with this pattern may contain (docs/developer/extending.md). */
+/* A traffic pattern: the destinations of a host's messages. A pattern consists of a struct
+ * traffic_pattern and an entry in TRAFFIC_PATTERNS, whose name is used in run files. 'keys' defines
+ * the keys allowed in a 'traffic' entry with this pattern (docs/developer/extending.md). */
 
 #include <stddef.h>
 
 #include "base/name_table.h"
 #include "traffic.h"
 
-/* Keys of an entry beyond 'pattern', 'start' and 'stop'. */
+/* Keys of an entry, apart from 'pattern', 'start' and 'stop'. */
 enum traffic_keys {
 	TRAFFIC_FROM = 1,
 	TRAFFIC_TO = 2,
-	TRAFFIC_SHARE = 4, /* share of messages for 'to', which it requires */
+	TRAFFIC_SHARE = 4, /* share of messages for 'to'; requires 'to' */
 	TRAFFIC_SWITCHES = 8,
 	TRAFFIC_FILE = 16,
 	TRAFFIC_RANKS = 32,
 	TRAFFIC_RATE = 64,     /* load, lengths and arrivals */
-	TRAFFIC_SIZES = 128,   /* load, size distribution and matrix, instead of a file */
-	TRAFFIC_PACKETS = 256, /* a capture, the hosts of its addresses, and its speed or load */
+	TRAFFIC_SIZES = 128,   /* load, size distribution and matrix, in place of a file */
+	TRAFFIC_PACKETS = 256, /* capture, hosts of its addresses, and speed or load */
 	TRAFFIC_PEERS = TRAFFIC_FROM | TRAFFIC_TO | TRAFFIC_RATE,
 };
 
 struct traffic_pattern {
 	const char *name;
-	const char *summary;      /* the destination of each message, for the documentation */
+	const char *summary;      /* destination of a message, for the documentation */
 	unsigned keys;            /* enum traffic_keys */
 	bool all_without_targets; /* a source without targets sends to all hosts */
-	bool anywhere;            /* messages also go to hosts that 'to' does not name */
-	bool pairs;               /* a file or the seed gives the pairs: no 'from', no 'to' */
-	bool bursty;              /* its arrivals are always bursty */
-	bool packets;             /* messages are packets of a capture, which give size and time */
-	bool schedule;            /* messages come from a schedule: the pattern has no sources */
-	/* Checks the configuration and keeps what it needs in '*state', which 'fini' frees; both
-	 * may leave it NULL. 0 or -errno with error. */
+	bool anywhere;            /* messages may also go to hosts not in 'to' */
+	bool pairs;               /* a file or the seed defines the pairs; no 'from' or 'to' */
+	bool bursty;              /* arrivals are always bursty */
+	bool packets;  /* messages are packets of a capture, which defines sizes and times */
+	bool schedule; /* messages come from a schedule; there are no sources */
+	/* Checks the configuration and stores what it needs in '*state', to be released by 'fini';
+	 * both may leave it NULL. Returns 0, or -errno with error. */
 	int (*init)(void **state, const struct traffic_config *config, struct error *error);
 	void (*fini)(void *state);
 	/* Returns false if this host sends nothing; 'destination' is then never called. NULL: all
-	 * send. */
+	 * hosts send. */
 	bool (*sends)(const void *state, const struct traffic_config *config);
 	uint16_t (*destination)(void *state, const struct traffic_config *config, struct rng *rng);
 };
@@ -51,7 +51,7 @@ static inline bool traffic_pattern_sends(const struct traffic_pattern *pattern, 
 	return pattern->sends == NULL || pattern->sends(state, config);
 }
 
-/* All patterns, traffic_NAME each. */
+/* All patterns; each is named traffic_NAME. */
 #define TRAFFIC_PATTERNS(X) \
 	X(uniform)          \
 	X(hotspot)          \
@@ -72,16 +72,15 @@ static inline bool traffic_pattern_sends(const struct traffic_pattern *pattern, 
 TRAFFIC_PATTERNS(X)
 #undef X
 
-/* The list of patterns. */
 extern const struct name_table traffic_patterns;
 
-/* Host number 'drawn' among all hosts except 'host'. */
+/* Returns host number 'drawn' among all hosts except 'host'. */
 static inline uint16_t traffic_other(uint16_t host, uint64_t drawn)
 {
 	return (uint16_t)(drawn + (drawn >= host));
 }
 
-/* Any host but the sender. */
+/* Draws any host except the sender. */
 static inline uint16_t traffic_draw_other(const struct traffic_config *config, struct rng *rng)
 {
 	return traffic_other(config->host, rng_below(rng, config->hosts - 1u));

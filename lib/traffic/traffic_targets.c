@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Patterns that draw each message's destination from a list: all hosts, hot spots, or neighbours.
- */
+/* Patterns that draw the destination of each message from a list: all hosts, hot spots, or
+ * neighbours. */
 
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 
 struct targets {
 	uint32_t count;
-	uint16_t target[]; /* never the sender */
+	uint16_t target[]; /* excludes the sender */
 };
 
 static uint16_t draw_of(const struct targets *targets, struct rng *rng)
@@ -18,7 +18,7 @@ static uint16_t draw_of(const struct targets *targets, struct rng *rng)
 	return targets->target[rng_below(rng, targets->count)];
 }
 
-/* Copies the list without the sender into '*state'; 'what' names it in error messages. */
+/* Copies the list, without the sender, to '*state'. 'what' is its name in error messages. */
 static int keep(void **state, const struct traffic_config *config, const uint16_t *list,
 	uint32_t count, const char *what, struct error *error)
 {
@@ -40,7 +40,7 @@ static int keep(void **state, const struct traffic_config *config, const uint16_
 	return 0;
 }
 
-/* Returns false if the list contains no host other than the sender. */
+/* Returns false if the list contains no host except the sender. */
 static bool has_targets(const void *state, const struct traffic_config *config)
 {
 	return state == NULL || ((const struct targets *)state)->count > 0;
@@ -51,7 +51,7 @@ static uint16_t draw_target(void *state, const struct traffic_config *config, st
 	return draw_of(state, rng);
 }
 
-/* Uniform: each message to any other host, or to any of the targets, all equally likely. */
+/* Uniform: each message goes to any other host or any target, with equal probability. */
 
 static int init_uniform(void **state, const struct traffic_config *config, struct error *error)
 {
@@ -80,9 +80,9 @@ const struct traffic_pattern traffic_uniform =
 const struct traffic_pattern traffic_bursty =
 	UNIFORM_PATTERN("bursty", "as `uniform`, with `arrivals: bursty`", true);
 
-/* Hot spots: all messages, or a share of them, go to one of a list of hosts, all equally likely,
- * and the rest to any host (the thesis, 4.5). A host of the list does not send to itself; if it is
- * the whole list, its share also goes to any host. */
+/* Hot spots: all messages, or a share of them, go to one of a list of hosts with equal probability,
+ * and the rest to any host (the thesis, 4.5). A listed host does not send to itself. If it is the
+ * only listed host, its share also goes to any host. */
 
 static int init_hotspot(void **state, const struct traffic_config *config, struct error *error)
 {
@@ -118,8 +118,8 @@ const struct traffic_pattern traffic_hotspot = {.name = "hotspot",
 	.sends = hotspot_sends,
 	.destination = draw_hotspot};
 
-/* Local: each message to one of the hosts near the sender, all equally likely (the thesis, 4.5).
- * The caller, which has the topology, lists them. A host without near hosts sends nothing. */
+/* Local: each message goes to a host near the sender, with equal probability (the thesis, 4.5). The
+ * caller, which has the topology, lists them. A host without near hosts sends nothing. */
 
 static int init_local(void **state, const struct traffic_config *config, struct error *error)
 {
