@@ -154,7 +154,7 @@ static int edge_offload_send(const struct virtio_net_hdr *offload, uint8_t *pack
 	return SEGMENT_BYTES;
 }
 
-/* For IPv6, the kernel checks any extension headers. */
+/* Returns true if a TCP header may start at 'at'. The kernel checks any IPv6 extension headers. */
 static bool is_tcp(const uint8_t *packet, uint32_t bytes, uint32_t at)
 {
 	if (at + TCP_BYTES > bytes)

@@ -85,7 +85,7 @@ void endpoint_set_close(struct endpoint_set *set, unsigned number);
  * not exist. */
 struct endpoint *endpoint_set_remove(struct endpoint_set *set, unsigned number);
 
-/* Processes orders and returned slots, and sends messages. Returns the work done. */
+/* Processes orders and returned slots, and sends messages. Returns the number processed. */
 unsigned endpoint_set_poll(struct endpoint_set *set, struct nic *nic, weft_time now);
 /* Returns a bit set of sleeping programs' endpoints with new events. Each is reported once. */
 uint64_t endpoint_set_bells(struct endpoint_set *set);

@@ -73,7 +73,7 @@ struct endpoint_marks {
 	_Alignas(128) _Atomic uint32_t completed;
 	_Alignas(128) _Atomic uint32_t arrived;
 	_Alignas(128) _Atomic uint32_t
-		rests; /* ring its bell at the next order or return, and clear */
+		rests; /* ring its bell at the next order or return, and clear this flag */
 };
 
 /* Header of the file. Offsets are from the start of the file; ring and slot sizes are in entries.

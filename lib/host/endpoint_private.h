@@ -93,7 +93,7 @@ struct endpoint {
 	weft_time probe_ps;
 	weft_time closing_ps;
 	bool closing; /* the program has ended; its orders are still being sent */
-	bool closed;  /* nothing more is sent, and peers have been or will be notified */
+	bool closed;  /* no more pieces are sent; peers are notified */
 	bool dirty;   /* arrivals or completions were published since the last bell */
 };
 

@@ -80,8 +80,8 @@ static void complete_all(struct endpoint *endpoint, uint16_t *list, int error, u
 	}
 }
 
-/* The first messages may be for a program that is not attached. The other interface's answer, a
- * grant or a notice, decides. */
+/* Holds a piece until its destination is confirmed. The first messages may be for a program that is
+ * not attached; the other interface's answer, a grant or a notice, decides. */
 void endpoint_end_piece(struct endpoint *endpoint, unsigned slot, int error, uint64_t *count)
 {
 	struct order *order = &endpoint->order[slot];

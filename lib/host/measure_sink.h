@@ -80,13 +80,13 @@ struct measure_sink {
 struct measure_sink *measure_sink_create(uint16_t host, uint16_t hosts);
 void measure_sink_destroy(struct measure_sink *sink);
 
-/* Starts separate counts for 'entries' traffic entries. Unless it is NULL, flow[entry], [hosts],
- * counts by source; it remains the caller's, who clears it. Sinks served by the same thread may
- * share it. Returns 0, or -ENOMEM with the sink unchanged. */
+/* Starts separate counts for 'entries' traffic entries. flow[entry] is [hosts] counters per source,
+ * or NULL. These counters remain the caller's, which also clears them; sinks served by the same
+ * thread may share them. Returns 0, or -ENOMEM with the sink unchanged. */
 int measure_sink_set_entries(
 	struct measure_sink *sink, unsigned entries, struct measure_sink_flow *const *flow);
 
-/* Replaces the counters by source of the same entries. */
+/* Replaces the per-source counters of the same entries. */
 void measure_sink_set_flows(struct measure_sink *sink, struct measure_sink_flow *const *flow);
 
 /* Sets the clock estimate for time stamps from 'source'; it remains the caller's. Call before the
@@ -99,7 +99,7 @@ void measure_sink_watch(struct measure_sink *sink, const struct nic_delivery *de
 /* Checks the content of a synthetic message's frame and records its latency. */
 void measure_sink_take(struct measure_sink *sink, const struct nic_delivery *delivery);
 
-/* Clears the measurements, but not the expected sequence numbers or the counters by source. */
+/* Clears the measurements, but not the expected sequence numbers or the per-source counters. */
 void measure_sink_reset(struct measure_sink *sink, weft_time measure_from);
 /* Clears latencies and other values counted from 'measure_from' on, but not the entries' counters.
  */

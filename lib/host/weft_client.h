@@ -11,8 +11,8 @@
  * the same time. Errors are negative errno values: -ECONNRESET   the program at the other end has
  * ended, or there is none -ETIMEDOUT    the other end did not answer within nic.give-up -ENETDOWN
  * the lab process that runs this host has ended -EMSGSIZE     the message was longer than the
- * buffer, which contains its first bytes -ECANCELED    weft_cancel() All programs of a lab must
- * have the same byte order. */
+ * buffer, which contains its first bytes -ECANCELED    the receive was cancelled with weft_cancel()
+ * All programs of a lab must have the same byte order. */
 
 #include <stdint.h>
 
@@ -45,8 +45,9 @@ struct weft_event {
 };
 
 /* Attaches to a free endpoint of 'host'; NULL: the host in $WEFT_HOST. 'weft lab exec' sets
- * $WEFT_HOST and $WEFT_LAB, the lab's run directory. Returns 0, -EDESTADDRREQ (neither variable is
- * set), -ENOENT (no such lab or host) or -EBUSY (all endpoints of the host are in use). */
+ * $WEFT_HOST and $WEFT_LAB, the lab's run directory. Returns 0, -EDESTADDRREQ (no host is given, or
+ * $WEFT_LAB is not set), -ENOENT (no such lab, host or endpoint) or -EBUSY (all endpoints of the
+ * host are in use). */
 int weft_open(const char *host, struct weft **weft);
 /* Like weft_open(), but attaches to the given endpoint; -1: any. */
 int weft_open_endpoint(const char *host, int endpoint, struct weft **weft);

@@ -171,7 +171,7 @@ unsigned client_take_arrivals(struct weft *weft)
 		take_arrival(weft, (const void *)(weft->receive +
 						  (size_t)slot * weft->layout.receive_slot_bytes));
 		weft->returns[weft->arrived++ & mask] = slot;
-		/* Returned early, so that the sender continues while the rest is read. */
+		/* Slots are returned early, so that the sender continues while the rest is read. */
 		if (weft->arrived % RETURNS_A_TURN != 0 && weft->arrived != arrived)
 			continue;
 		atomic_store_explicit(&weft->marks->returned, weft->arrived, memory_order_release);

@@ -4,7 +4,7 @@
 
 /* Maximum number of frames simulated in a buffer. If more fit, several are combined. */
 #define FRAMES_MAX 512u
-/* Run length in buffers of frames: until the pattern has settled, and then measured. */
+/* Run lengths, in buffers of frames: until the pattern has settled, and for the measurement. */
 #define SETTLE  8u
 #define MEASURE 32u
 #define STARTS  16u
@@ -78,7 +78,8 @@ static void advance(struct play *play)
 		play->freed++;
 		grant(play);
 	} else if (play->loop->refresh_ps != WEFT_TIME_NEVER) {
-		grant(play); /* only the event-driven model is limited to polls at releases */
+		grant(play); /* a poll loop polls at any time, the event-driven model only at
+				releases */
 	}
 }
 

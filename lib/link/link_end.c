@@ -139,8 +139,8 @@ static void meet_session(struct link_end *end, uint32_t session)
 }
 
 /* Returns true if the frame contains this end's current session. The first such frame restarts the
- * receiver, because the neighbour now counts from zero. Its count is still zero, as nothing was
- * granted: frames received so far belong to an earlier session. */
+ * receiver, because the neighbour now counts from zero. Its count is still zero, because nothing
+ * has been granted: frames received so far belong to an earlier session. */
 static bool is_known(struct link_end *end, uint32_t session)
 {
 	if (session != end->config.session)

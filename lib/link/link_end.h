@@ -62,7 +62,7 @@ struct link_end {
 	enum link_end_state state;
 	uint32_t peer_session;
 	uint8_t peer_port, peer_kind;
-	bool known; /* the neighbour has confirmed this session; nothing is granted before */
+	bool known;         /* the neighbour has confirmed this session; no grants before that */
 	bool credit_wanted; /* a credit frame is urgent: new session, or stale limit */
 	bool dark;          /* no carrier (link_end_set_dark()) */
 	weft_time heard_at; /* time of the last frame, moved forward by the time without polls */

@@ -81,7 +81,7 @@ static __attribute__((noinline)) void change_keys(
 	seal->peer_session = end->peer_session;
 }
 
-/* Updates the keys after a change of sessions. */
+/* Updates the keys if a session has changed. */
 static inline void follow_sessions(struct link_seal *seal, const struct link_end *end)
 {
 	if (seal->session != end->config.session || seal->peer_session != end->peer_session)

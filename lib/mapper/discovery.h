@@ -15,10 +15,10 @@
 #include "mapper_frame.h"
 
 /* Flap damping: holds down a flapping link when it comes up again. Each known link that goes down
- * cancels the current distribution, so without damping no other change would complete. A link is
- * used immediately after its first loss. From the second loss on, it is held down, twice as long
- * each time, until it has been up for LINK_HOLD_FORGET times the shortest hold. One thread; no
- * clock. */
+ * cancels the current distribution, so without damping no other change would complete. After its
+ * first loss, a link is used as soon as it is up. From the second loss on, it is held down, twice
+ * as long each time, until it has been up for LINK_HOLD_FORGET times the shortest hold. One thread;
+ * no clock. */
 
 #define LINK_HOLD_DOWNS_MAX 9
 /* Twice the longest hold, in units of the shortest one. */
@@ -80,7 +80,7 @@ struct discovery_finding {
 };
 
 struct discovery_probe {
-	uint32_t device; /* index in the map; the probe is sent through its port */
+	uint32_t device; /* index in the map; the probe is sent through 'port' of it */
 	uint8_t port;
 	uint16_t tries; /* number of probes sent */
 	bool used;

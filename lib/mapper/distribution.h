@@ -148,7 +148,7 @@ void image_reading_init(struct image_reading *reading, const struct distribution
 	const struct fabric_map *map, struct mapper_speaker *speaker);
 void image_reading_fini(struct image_reading *reading);
 
-/* Removes all reads. Then add each present device once, which returns 0 or -ENOMEM. */
+/* Removes all reads. Call image_reading_add() (0 or -ENOMEM) once for each present device. */
 void image_reading_clear(struct image_reading *reading);
 int image_reading_add(struct image_reading *reading, uint32_t device);
 

@@ -42,8 +42,8 @@ struct map_device {
 	uint8_t lives;   /* restarts since discovery_forget_findings() */
 	uint32_t former; /* session before the last counted restart; 0: none */
 	bool moved;      /* its route changed, and it has not been notified yet */
-	/* Consecutive images that the device refused, and sweeps for which it is left out of the
-	 * topology as a result; 0: not left out. */
+	/* Consecutive images refused by the device, and sweeps for which it is therefore left out
+	 * of the topology; 0: not left out. */
 	uint8_t refusals, left_out;
 	uint32_t parent; /* previous device on the route; MAP_NONE for device 0 */
 	uint8_t parent_port, entry;
@@ -79,8 +79,9 @@ int fabric_map_find_ways(struct fabric_map *map);
 
 /* Stores the ports of the route from device 0's neighbour to 'to', as many as the depth of 'to'. */
 void fabric_map_way(const struct fabric_map *map, uint32_t to, uint8_t ports[MAPPER_BACK_MAX]);
-/* Stores the return route for an answer that enters 'at': the ports to device 0 and the agent's
- * element. For device 0, stores only the agent's element. Returns the number of elements. */
+/* Stores the return route for answers that pass through 'at': the ports from there to device 0, and
+ * the agent's element. For device 0, stores only the agent's element. Returns the number of
+ * elements. */
 unsigned fabric_map_back(const struct fabric_map *map, uint32_t at, uint8_t back[MAPPER_BACK_MAX]);
 
 /* Numbers devices that have no number (docs/explanation/the-mapper.md). Returns 0 or -ENOMEM. */
@@ -96,9 +97,9 @@ struct topology *fabric_map_topology(const struct fabric_map *map, struct error 
  * mapper's host may be cut off. Returns NULL with error -ENOMEM. The caller owns the topology. */
 struct topology *fabric_map_found(const struct fabric_map *map, struct error *error);
 
-/* Builds a command to a present device 'to'. The caller fills in the type with its body, and the
- * mapper's priority and session. This function fills in receiver and return route, and
- * mapper_frame_build() the rest. The frame is for port 0 or the local agent. */
+/* Builds a command to device 'to', which must be present. The caller fills in the type with its
+ * body, and the mapper's priority and session. This function fills in receiver and return route,
+ * and mapper_frame_build() the rest. The frame is for port 0 or the local agent. */
 void map_command_build(const struct fabric_map *map, uint32_t to, struct mapper_speaker *speaker,
 	struct mapper_message *message, struct mapper_frame *frame);
 

@@ -21,7 +21,7 @@ static int by_identity(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Numbers devices with the current number, the requested one if free, or the lowest free one. */
+/* Assigns the number that a device has, the requested number if free, or the lowest free one. */
 static void number_kind(struct map_device **device, uint32_t count, unsigned kind, bool *taken)
 {
 	uint32_t next = 0;

@@ -70,8 +70,8 @@ static void build_question(struct image_reading *reading, struct image_read *rea
 	reading->sent++;
 }
 
-/* Returns a read to be requested now, for the first time or again. Gives up on reads from lost
- * devices and reads that were requested too often. */
+/* Returns an image of which a part can be requested now, for the first time or again. Gives up
+ * images of lost devices and images that were requested too often. */
 static struct image_read *next_read(struct image_reading *reading, weft_time now)
 {
 	for (uint32_t i = 0; i < reading->reads && reading->open > 0; i++) {

@@ -9,8 +9,8 @@
  * The owner passes in every scout and mapper frame that reached the interface's agent element and
  * is not a command. It sends the frames that mapper_poll() fills on the interface's port or, if the
  * port is MAPPER_PORT_LOCAL, to the local agent, and passes the agent's answer back to the mapper.
- * mapper_poll() may take long, because it computes routes; no other function does. No clock: 'now'
- * is an argument and never decreases. One thread. */
+ * Only mapper_poll() may take a long time, because it computes routes. No clock: 'now' is an
+ * argument and never decreases. One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -60,7 +60,7 @@ struct mapper_config {
 	unsigned standbys;      /* number of ranks, at most MAPPER_STANDBYS_MAX */
 	weft_time gather_ps;    /* delay between a report and the computation of routes */
 	weft_time linger_ps;    /* maximum time of a packet in the fabric */
-	weft_time sweep_ps;     /* interval between probes of silent ports and of one device */
+	weft_time sweep_ps; /* interval between sweeps, which probe silent ports and one device */
 	struct discovery_config discovery;       /* the mapper sets priority and session */
 	struct distribution_config distribution; /* the mapper sets priority and session */
 };

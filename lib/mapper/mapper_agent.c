@@ -474,8 +474,8 @@ static void choose_report(struct mapper_agent *agent, weft_time now)
 	if (agent->reporting) {
 		if ((agent->linked >> agent->report_port & 1) == (uint64_t)agent->report_up)
 			return;
-		/* The report is obsolete and is not repeated. However, it may have arrived, so
-		 * another report is sent when the link returns to its former state. */
+		/* The report is obsolete and is not repeated. However, it may have arrived, so the
+		 * link's return to its former state must be reported. */
 		record_told(agent);
 	}
 	changed = agent->linked ^ agent->told;

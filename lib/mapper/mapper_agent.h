@@ -111,7 +111,7 @@ struct mapper_agent {
 	uint64_t pauses_left; /* pauses that ended without a mapper */
 };
 
-/* 'counter' exceeds all counters of earlier runs (for example, a wall clock), or is 0. */
+/* 'counter' must exceed all counters of earlier runs (for example, a wall clock) or be 0. */
 void mapper_agent_init(
 	struct mapper_agent *agent, const struct mapper_agent_config *config, uint64_t counter);
 void mapper_agent_fini(struct mapper_agent *agent);

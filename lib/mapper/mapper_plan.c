@@ -539,7 +539,7 @@ void mapper_plan_done(struct mapper *mapper, weft_time now)
 	for (uint32_t i = 0; i < distribution->targets; i++)
 		note_tables(mapper, &distribution->target[i]);
 	mapper->stale |= distribution->incomplete;
-	/* After a complete pause, no old packet is in flight; otherwise, some may be. */
+	/* After a complete pause, no old packet is in flight; otherwise, unknown ones may be. */
 	if (distribution->pause && !distribution->drained)
 		mapper->live_from = now + mapper->config.linger_ps;
 	/* Without routes, the distribution only ended a pause. */

@@ -78,7 +78,7 @@ static uint32_t put_routes(
 	return bytes;
 }
 
-/* Does the same for all destinations. Consecutive destinations reached by table form a run. */
+/* Writes or measures the routes to all destinations. A run consists of those reached by table. */
 static uint32_t put_destinations(
 	uint8_t *at, const struct table_image_source *source, uint32_t host)
 {

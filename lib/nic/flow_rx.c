@@ -245,8 +245,8 @@ static void adopt_flow(struct nic *nic, uint16_t peer, uint16_t flow, uint32_t f
 	rx->begun = rx->mid_message = rx->ask = rx->asked = false;
 }
 
-/* Returns true for flow and sequence number of the current flow. A sequence number that is too far
- * off belongs to a different flow with the same name. */
+/* Returns true if name and sequence number belong to the current flow. A sequence number that is
+ * too far off belongs to a different flow with the same name. */
 static bool is_in_use(const struct flow_rx *rx, uint16_t flow, uint32_t sequence)
 {
 	return rx->known && rx->flow == flow && sequence - rx->expected + FAR < 2 * FAR;

@@ -142,7 +142,7 @@ static bool flow_is_due(const struct nic *nic, uint16_t peer, enum flow_due kind
 	return kind != FLOW_DUE_ASK || nic->tx[peer].phase == FLOW_ASKING;
 }
 
-/* Describes the next notification, if any. */
+/* Describes the next notification. Returns false if there is none. */
 static bool inject_cn(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
 	const struct nic_cn_generator *answer;
@@ -165,7 +165,8 @@ static bool inject_cn(struct nic *nic, weft_time now, struct weft_packet *packet
 	return true;
 }
 
-/* Describes the next acknowledgement, request, offer or time stamp, if any. */
+/* Describes the next acknowledgement, request, offer or time stamp. Returns false if none is due.
+ */
 static bool inject_due(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
 	struct nic_route_chosen chosen;

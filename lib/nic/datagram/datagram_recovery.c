@@ -22,9 +22,9 @@ void datagram_recovery_destroy(struct datagram_recovery *recovery)
 	free(recovery);
 }
 
-/* Orders reports. If two have equal arrival times, the one sent first precedes, regardless of the
- * order in which the driver processes them. Any order that prefers some destinations would starve
- * the others during long periods of discards. */
+/* Orders reports. If two have equal arrival times, the earlier discard comes first, regardless of
+ * the order in which the driver processes them. Any order that prefers some destinations would
+ * starve the others during long periods of discards. */
 static bool is_before(const struct weft_packet *a, const struct weft_packet *b)
 {
 	if (a->arrived_ps != b->arrived_ps)

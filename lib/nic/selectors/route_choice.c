@@ -94,8 +94,8 @@ void route_choice_sent(struct route_choice *choice, uint16_t destination, unsign
 		choice, destination, count, index, coefficient_of(choice, took_ps, bytes));
 }
 
-/* Returns the route with the lowest coefficient in these sets, as bits: the first of several, or
- * 'count' if the sets have no route. */
+/* Returns the route with the lowest coefficient in 'sets' (bits), the first one if several have it,
+ * or 'count' if there is none. */
 static unsigned route_choice_min(const struct route_choice *choice,
 	const struct route_choice_message *message, unsigned sets)
 {
@@ -274,8 +274,9 @@ const struct route_choice_ops route_choice_detect_short = {.name = "detect-short
 
 /* From the thesis' future work (section 6.3): three sets with no, few and many ITBs. The next set
  * is used when the best route of a set exceeds the threshold between the two. While a set is used,
- * only the estimates of the set before it decay, so that it is tried again. Under high load, the
- * first set, which saturates the network, therefore stays out of use. */
+ * the estimates of the set before it decay, so that it is tried again; those of sets further back
+ * do not. Under high load, the first set, which saturates the network, therefore stays out of use.
+ */
 
 /* Returns the last set that has a route. */
 static unsigned last_set(const struct route_choice *choice, uint16_t destination, unsigned count)
