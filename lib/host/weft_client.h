@@ -7,11 +7,13 @@
  * of endpoints. The manual is weft(3). Link with -lweft.
  *
  * A program attaches to an endpoint of a host, sends, posts receives, and collects events.
- * Operations make progress only inside these calls. A handle must not be used by several threads at
- * the same time. Errors are negative errno values: -ECONNRESET   the program at the other end has
- * ended, or there is none -ETIMEDOUT    the other end did not answer within nic.give-up -ENETDOWN
- * the lab process that runs this host has ended -EMSGSIZE     the message was longer than the
- * buffer, which contains its first bytes -ECANCELED    the receive was cancelled with weft_cancel()
+ * Operations make progress only inside these calls. A handle must not be used by several threads
+ * at the same time. Errors are negative errno values:
+ *     -ECONNRESET   the program at the other end has ended, or there is none
+ *     -ETIMEDOUT    the other end did not answer within nic.give-up
+ *     -ENETDOWN     the lab process that runs this host has ended
+ *     -EMSGSIZE     the message was longer than the buffer, which contains its first bytes
+ *     -ECANCELED    the receive was cancelled with weft_cancel()
  * All programs of a lab must have the same byte order. */
 
 #include <stdint.h>

@@ -71,9 +71,9 @@ static inline bool link_seal_covers(unsigned kind)
 	return kind < 32 && (covered >> kind & 1) != 0;
 }
 
-/* Appends the seal to a finished frame of a sealed kind. The buffer 'frame' has 'room' bytes, at
- * least FRAME_BYTES_MIN. Returns the total length, or 0 if the seal does not fit; the frame is then
- * unchanged. */
+/* Appends the seal to a finished frame of a sealed kind. 'room' is the size of the buffer 'frame',
+ * FRAME_BYTES_MIN or more. Returns the total length, or 0 if the seal does not fit; the frame is
+ * then unchanged. */
 unsigned link_seal_close(
 	struct link_seal *seal, const struct link_end *end, uint8_t *frame, unsigned room);
 

@@ -21,7 +21,7 @@ void flow_rx_on_ask(struct nic *nic, uint16_t peer, const struct control_flow *a
 /* Handles expired timers: sends delayed acknowledgements, and requests to fill old gaps. */
 void flow_rx_poll(struct nic *nic, weft_time now);
 
-/* Returns the due acknowledgement to the peer, which is sent now. */
+/* Returns the acknowledgement due to the peer, which the caller sends now. */
 struct control_ack flow_rx_take_ack(struct nic *nic, uint16_t peer);
 
 /* Call when a route to the peer exists again: acknowledges the frames received, because earlier
@@ -71,7 +71,7 @@ void flow_tx_asked(struct nic *nic, uint16_t peer, weft_time now);
 /* Handles expired retry timers. */
 void flow_tx_poll(struct nic *nic, weft_time now);
 
-/* Adapts to new routes: the peer's messages use them, or wait if there is no route to it. 'same':
+/* Adapts to new routes: the peer's messages use them, or wait if none leads to the peer. 'same':
  * its routes are unchanged. */
 void flow_tx_reroute(struct nic *nic, uint16_t peer, bool same, weft_time now);
 

@@ -60,7 +60,7 @@ static inline void itb_pool_give(struct itb_pool *pool, uint64_t bytes)
  * was. No share is therefore lost, and the link does not idle. */
 
 struct itb_share {
-	uint32_t in_transit; /* number sent since the last own one, initially 0 */
+	uint32_t in_transit; /* number sent since the last own message, initially 0 */
 };
 
 /* Returns the number of frames in transit per own frame, 1 to 4, for 'own_waiting'. */
@@ -71,13 +71,13 @@ static inline unsigned itb_share_period(uint32_t own_waiting)
 	return own_waiting <= 100 ? 2 : 1;
 }
 
-/* Returns true if an own one is next. Call if both kinds have something to send. */
+/* Returns true if an own message is next. Call if both kinds are waiting. */
 static inline bool itb_share_is_own(const struct itb_share *turn, uint32_t own_waiting)
 {
 	return turn->in_transit >= itb_share_period(own_waiting);
 }
 
-/* Records that an own one was sent, whichever kind was selected. */
+/* Records that an own message was sent, whichever kind was selected. */
 static inline void itb_share_sent_own(struct itb_share *turn)
 {
 	turn->in_transit = 0;

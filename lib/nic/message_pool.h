@@ -67,8 +67,8 @@ static inline bool message_has_slot(const struct message *message)
 	return message->payload != NULL && message->payload != nic_pulled;
 }
 
-/* Returns a record and, with 'payload', copies the payload to a slot. Returns MESSAGE_NONE if there
- * is no free record or slot, or the payload is longer than a slot. */
+/* Returns a record and, with 'payload', copies the payload to a slot. Returns MESSAGE_NONE if no
+ * record or slot is free, or the payload is longer than a slot. */
 uint32_t message_pool_get(struct message_pool *pool, const void *payload, uint32_t bytes);
 void message_pool_put(struct message_pool *pool, uint32_t index);
 

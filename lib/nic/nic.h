@@ -23,18 +23,19 @@
  * Delivery is reliable per (source, destination), modelled on GM: sequence numbers, cumulative
  * acknowledgements, go-back-N on a timer or on the receiver's request. Frames that overtook others
  * on a different path wait in a resequencing window. Whatever the fabric discards, duplicates or
- * reorders, the receiving host gets each message once and in order, or the sending host is notified
- * of its failure.
+ * reorders, the receiving host gets each message once and in order, or the sender is notified of
+ * its failure.
  *
  * The host has one FIFO per VC (an interpretation of the ARN+AFI paper). A message waits for the
- * earlier ones in its VC, as in the papers, with two exceptions: A message to a peer whose window
- * is closed leaves the FIFO, so that a slow or dead host does not block the others. When the window
- * opens again, the message precedes the FIFO, because it is older. Such peers are served round
- * robin, frame by frame. The message stays in the message store. Each peer may hold less than it
- * leaves free for its VC, so N stalled peers leave at least 1 / (N + 1) of the VC's room. Beyond
- * that limit, nic_send() refuses messages to this peer only. A host that sends its messages in
- * order then waits for a slow peer, but need not wait for a silent one. A message marked by an ARN
- * moves to the adapted-flow channel (arn_marks.h).
+ * earlier ones in its VC, as in the papers, with two exceptions:
+ *     A message to a peer whose window is closed leaves the FIFO, so that a slow or dead host does
+ *         not block the others. When the window opens again, the message precedes the FIFO,
+ *         because it is older. Such peers are served round robin, frame by frame. The message stays
+ *         in the message store. Each peer may hold less than it leaves free for its VC, so N
+ *         stalled peers leave at least 1 / (N + 1) of the VC's room. Beyond that limit, nic_send()
+ *         refuses messages to this peer only. A host that sends its messages in order then waits
+ *         for a slow peer, but need not wait for a silent one.
+ *     A message marked by an ARN moves to the adapted-flow channel (arn_marks.h).
  *
  * One thread per interface. A host's callbacks may call nic_send(), but no other function. */
 
@@ -70,7 +71,7 @@ struct nic_delivery {
 	const uint8_t *payload;
 	uint32_t bytes;
 	uint32_t injected_ns; /* sender's clock when this frame was sent, modulo 2^32 ns */
-	weft_time arrived, arrived_due; /* before 'now', 'due_ps' if it waited for others */
+	weft_time arrived, arrived_due; /* observed and due arrival, before any wait for others */
 	weft_time now;
 	weft_time due_ps; /* due arrival of this frame, or of the frame that it waited for */
 };
@@ -244,7 +245,7 @@ bool nic_has_routes(const struct nic *nic);
 const uint64_t *nic_counters(const struct nic *nic); /* [NIC_COUNTER_COUNT] */
 /* Returns the bytes on the wire of arrived frames that wait for earlier ones. */
 uint64_t nic_held_wire_bytes(const struct nic *nic);
-/* Stores the congestion management counters, [SOURCE_CONTROL_COUNTER_COUNT]; zeros without it. */
+/* Stores the congestion management counters, [SOURCE_CONTROL_COUNTER_COUNT]; zeros if it is off. */
 void nic_control_counters(const struct nic *nic, uint64_t *count);
 const struct nic_config *nic_config(const struct nic *nic);
 struct link_end *nic_link(struct nic *nic);
@@ -270,7 +271,7 @@ struct nic_programs {
 	void *ctx;
 	/* Writes 'bytes' bytes of the message, starting at 'offset'. */
 	void (*pull)(void *ctx, uint64_t cookie, uint32_t offset, uint8_t *out, uint32_t bytes);
-	/* Called at the end of a message, in place of nic_host.done(); no nic_send() allowed. */
+	/* Called at the end of a message in place of nic_host.done(); must not call nic_send(). */
 	void (*done)(void *ctx, const struct nic_outcome *outcome);
 };
 

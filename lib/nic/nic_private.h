@@ -226,7 +226,7 @@ struct nic {
 	struct message_queue backlog[FRAME_VCS_MAX]; /* one FIFO per VC */
 	weft_time backlog_moved[FRAME_VCS_MAX]; /* last frame or first waiting message of the VC */
 	uint32_t backlog_vcs;
-	uint32_t own_waiting; /* messages without a sent frame */
+	uint32_t own_waiting; /* messages of which no frame has been sent */
 	struct itb *itb;      /* NULL: not an in-transit host */
 
 	struct flow_tx *tx; /* [hosts] */

@@ -106,7 +106,7 @@ struct solution *solutions_find(
 	return found;
 }
 
-/* Returns an unused entry, or the least recently used one. */
+/* Returns an unused entry, or the one unused for longest. */
 static struct solution *place(struct solutions *base)
 {
 	struct solution *oldest = &base->entry[0];

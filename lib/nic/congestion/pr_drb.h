@@ -26,7 +26,7 @@
  * A pattern matches a solution if a sufficient share of the observed flows is stored with it
  * (interpretation 'union': a share of both sets together). The paper's term is "similar situation".
  * If several solutions match, the most similar one is used. The database has a fixed size; the
- * least recently used entry is replaced. O(entries), with one comparison per entry of a different
+ * entry unused for longest is replaced. O(entries), with one comparison per entry of a different
  * destination. No allocation after solutions_init(). One thread. */
 
 #define SOLUTION_FLOWS_MAX 32 /* maximum number of flows in a pattern; others are ignored */
@@ -98,7 +98,7 @@ struct episode {
 };
 
 struct pr_drb_counters {
-	uint64_t opened, closed; /* number of paths, including those of solutions */
+	uint64_t opened, closed; /* number of paths, including solution paths */
 	uint64_t applied, missed, saved;
 };
 

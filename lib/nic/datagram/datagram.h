@@ -274,11 +274,11 @@ bool datagram_absorb(
 	struct datagram *nic, struct weft_packet *packet, weft_time header_ps, weft_time now);
 
 /* Returns the next packet in transit and takes its credits; NULL if none can be sent, or if an own
- * frame that can be sent is next. 'own_waiting' counts own messages without a sent frame. Without
- * 'may_begin', the only own frames are retransmissions. '*blocked' is set if only credits are
- * missing. Requires a pool. */
+ * frame that can be sent is next. 'own_waiting' counts own messages of which no frame has been
+ * sent. Without 'may_begin', the only own frames are retransmissions. '*blocked' is set if only
+ * credits are missing. Requires a pool. */
 struct weft_packet *datagram_transit(
 	struct datagram *nic, uint32_t own_waiting, bool may_begin, weft_time now, bool *blocked);
 
-/* Returns the number of queued messages without a sent frame. */
+/* Returns the number of queued messages of which no frame has been sent. */
 uint32_t datagram_waiting(const struct datagram *nic);

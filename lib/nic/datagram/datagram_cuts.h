@@ -41,7 +41,7 @@ void datagram_cuts_poll(struct datagram *nic, weft_time now);
 /* Makes frames that were lost for this cause due now, because the cause has gone. */
 void datagram_cuts_release(struct datagram *nic, uint32_t cause, weft_time now);
 
-/* Limit of waiting frames at which the host sends nothing new. */
+/* Number of waiting frames from which the host sends no new ones. */
 #define DATAGRAM_CUTS_ROOM 4096u
 static inline bool datagram_cuts_are_full(const struct datagram *nic)
 {

@@ -38,7 +38,7 @@ struct datagram_reorder *datagram_reorder_create(
 /* The caller must free held frames first. */
 void datagram_reorder_destroy(struct datagram_reorder *order);
 
-/* Returns true if this is the expected frame and none waits; datagram_receive() suffices. */
+/* Returns true if this is the expected frame and none waits; datagram_receive() then suffices. */
 static inline bool datagram_reorder_is_kept(
 	const struct datagram *nic, const struct weft_packet *packet)
 {

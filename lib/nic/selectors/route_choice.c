@@ -274,9 +274,9 @@ const struct route_choice_ops route_choice_detect_short = {.name = "detect-short
 
 /* From the thesis' future work (section 6.3): three sets with no, few and many ITBs. The next set
  * is used when the best route of a set exceeds the threshold between the two. While a set is used,
- * the estimates of the set before it decay, so that it is tried again; those of sets further back
- * do not. Under high load, the first set, which saturates the network, therefore stays out of use.
- */
+ * the estimates of the set before it decay, so that it is tried again, but not the estimates of
+ * earlier sets. Under high load, the first set, which saturates the network, therefore stays out of
+ * use. */
 
 /* Returns the last set that has a route. */
 static unsigned last_set(const struct route_choice *choice, uint16_t destination, unsigned count)
