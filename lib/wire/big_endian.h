@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Numbers in network byte order, at any alignment. Writers return the position after the number. */
+/* Integers in network byte order, at any alignment. Writers return the position after the value. */
 
 #include <stdint.h>
 

@@ -33,7 +33,7 @@ bool cn_flows_ok(const struct cn_flow *flow, unsigned flows)
 	return true;
 }
 
-/* Whether the fields of a notification are consistent. */
+/* Returns true if the fields of a notification are consistent. */
 static bool is_sound(const struct cn *cn)
 {
 	if ((cn->flags & ~KNOWN_FLAGS) != 0 || (cn->flags & (CN_F_BECN | CN_F_FECN)) == CN_F_BECN ||

@@ -32,13 +32,13 @@ static uint64_t crc32c_word(uint64_t crc, const uint8_t *at)
 #endif
 
 #if defined(__SSE4_2__) && defined(__PCLMUL__)
-/* A frame of 4 KiB has four times three parts. The weights for n bytes of one and of two parts are
- * x^(8n-33) modulo the polynomial, bit-reflected. */
+/* A frame of 4 KiB holds four groups of three parts. The weights for skipping n bytes (one part,
+ * two parts) are x^(8n-33) modulo the polynomial, bit-reflected. */
 #define PART      336
 #define ONE_PART  0xa60ce07b
 #define TWO_PARTS 0xcec3662e
 
-/* The CRC as zeros of the weight's length change it. */
+/* Returns the CRC after as many zero bytes as the weight stands for. */
 static uint64_t followed_by(uint64_t crc, long long weight)
 {
 	__m128i product = _mm_clmulepi64_si128(
@@ -47,7 +47,8 @@ static uint64_t followed_by(uint64_t crc, long long weight)
 	return _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(product));
 }
 
-/* Three parts side by side: the instruction takes three cycles, but one can start in each. */
+/* Processes three parts in parallel: the CRC instruction takes three cycles, but one can start per
+ * cycle. */
 static uint64_t crc32c_parts(uint64_t crc, const uint8_t *at)
 {
 	uint64_t second = 0, third = 0;
@@ -62,19 +63,19 @@ static uint64_t crc32c_parts(uint64_t crc, const uint8_t *at)
 #endif
 
 #if defined(__SSE4_2__) && !defined(CRC_PARTS)
-/* Carry-less products of 64 bytes, where the machine that runs this has them. */
+/* Carry-less products of 64 bytes, where the CPU supports them. */
 #define WIDE       __attribute__((target("avx512f,vpclmulqdq")))
 #define WIDE_BYTES 256
 
-/* 'next', and what 'from' contributes n bytes later. The weights of the halves of each 16 bytes are
- * x^(8n+31) and x^(8n-33) modulo the polynomial, bit-reflected. */
+/* Returns 'next' plus the contribution of 'from' n bytes later. The weights of the halves of each
+ * 16 bytes are x^(8n+31) and x^(8n-33) modulo the polynomial, bit-reflected. */
 static inline WIDE __m512i move(__m512i from, __m512i weights, __m512i next)
 {
 	return _mm512_ternarylogic_epi64(_mm512_clmulepi64_epi128(from, weights, 0x00),
 		_mm512_clmulepi64_epi128(from, weights, 0x11), next, 0x96);
 }
 
-/* 'bytes' is a multiple of WIDE_BYTES, not 0. */
+/* 'bytes' must be a nonzero multiple of WIDE_BYTES. */
 static WIDE uint64_t crc32c_wide(uint64_t crc, const uint8_t *at, size_t bytes)
 {
 	const __m512i by_all = _mm512_set4_epi64(0xb9e02b86, 0xdcb17aa4, 0xb9e02b86, 0xdcb17aa4);

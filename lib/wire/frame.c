@@ -30,8 +30,8 @@ unsigned frame_payload_end(const uint8_t *frame)
 	return frame_payload_offset(header) + ntohs(header->payload_bytes_be);
 }
 
-/* The CRC of a route longer than FRAME_ROUTE_USUAL: its end is processed first, so that the other
- * bytes have their usual positions. */
+/* Returns the CRC with a route longer than FRAME_ROUTE_USUAL. The end of the route is processed
+ * first, so all other bytes have their usual positions. */
 static uint16_t long_route_crc(const uint8_t *frame)
 {
 	const struct frame_header *header = frame_header_const(frame);
@@ -67,7 +67,7 @@ bool frame_crc_long_route_ok(const uint8_t *frame)
 	return crc_header_matches(route, 4, frame_header_const(frame));
 }
 
-/* EtherType, version and kind of a frame are the four bytes at offset 12. */
+/* Checks EtherType, version and kind, the four bytes at offset 12. */
 static enum frame_fault find_identity_fault(const uint8_t *frame)
 {
 	if (frame[12] != FRAME_ETHERTYPE >> 8 || frame[13] != (FRAME_ETHERTYPE & 0xFF))
@@ -149,7 +149,7 @@ bool frame_payload_ok(const uint8_t *frame)
 	       crc32c(frame + frame_payload_offset(header), ntohs(header->payload_bytes_be));
 }
 
-/* Six bytes: the first byte, 24 bits of identity, the number of the fabric. */
+/* Writes an address of six bytes: the first byte, 24 bits of identity, the fabric number. */
 static void write_address(uint8_t first, uint32_t middle, uint16_t fabric, uint8_t mac[6])
 {
 	mac[0] = first;

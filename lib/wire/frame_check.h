@@ -2,14 +2,15 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The part of frame_check() that every arriving frame passes, inline for the poll loops: a good
- * data frame takes few instructions, and its CRC overlaps with its neighbours' in the burst. */
+/* The part of frame_check() that every received frame passes, inline for the poll loops. A good
+ * data frame takes few instructions, and its CRC computation overlaps with those of its neighbours
+ * in the burst. */
 
 #include <arpa/inet.h>
 
 #include "frame.h"
 
-/* Kinds that never leave their link; they have no route. */
+/* Returns true for kinds that never leave their link. Their frames have no route. */
 static inline bool frame_link_local(unsigned kind)
 {
 	return kind == FRAME_CREDIT || kind == FRAME_HELLO || kind == FRAME_ARN;
@@ -18,11 +19,11 @@ static inline bool frame_link_local(unsigned kind)
 /* Returns the first fault of a frame in the order of the checks. */
 enum frame_fault frame_find_fault(const uint8_t *frame, size_t bytes);
 
-/* The same for a route longer than one word, or too close to the end of the frame to read a whole
- * word; route_length is in range and 'bytes' hold header and route. */
+/* Same as frame_header_crc_ok(), for a route longer than one word or too close to the end of the
+ * frame to read a whole word. route_length is in range, and 'bytes' cover header and route. */
 bool frame_crc_long_route_ok(const uint8_t *frame);
 
-/* Checks the header CRC; route_length is in range and 'bytes' hold header and route. */
+/* Checks the header CRC. route_length must be in range, and 'bytes' must cover header and route. */
 static inline __attribute__((always_inline)) bool frame_header_crc_ok(
 	const uint8_t *frame, size_t bytes)
 {
@@ -31,7 +32,7 @@ static inline __attribute__((always_inline)) bool frame_header_crc_ok(
 	if (length == 0)
 		return crc_header_matches(NULL, 0, frame_header_const(frame));
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	/* The usual route is one word; the bytes after it are masked off. */
+	/* Usually the route fits in one word; the bytes after it are masked off. */
 	if (__builtin_expect(length <= 8 && bytes >= FRAME_HEADER_BYTES + 8, 1)) {
 		uint64_t word;
 
@@ -43,8 +44,8 @@ static inline __attribute__((always_inline)) bool frame_header_crc_ok(
 	return frame_crc_long_route_ok(frame);
 }
 
-/* SL and both VCs are below 16: the upper halves of their bytes are zero. So is the flag of a
- * latency extension, whose length the quick form does not check. */
+/* Returns true if SL and both VCs are below 16 (the upper halves of their bytes are zero) and there
+ * is no latency extension, whose length the quick form does not check. */
 _Static_assert(FRAME_VCS_MAX == 16, "a VC is four bits");
 static inline bool frame_is_in_quick_range(const struct frame_header *header)
 {
@@ -55,7 +56,7 @@ static inline bool frame_is_in_quick_range(const struct frame_header *header)
 							  MUTABLE_FLAGS(FRAME_F_LATENCY))) == 0;
 }
 
-/* EtherType, version and kind are adjacent. */
+/* Returns true for a data frame of this version: EtherType, version and kind are adjacent. */
 static inline bool frame_is_data(const uint8_t *frame)
 {
 	const uint32_t data =
@@ -66,7 +67,7 @@ static inline bool frame_is_data(const uint8_t *frame)
 	return identity == data;
 }
 
-/* The identity is correct; 'frame' has a complete header. */
+/* Returns true if the frame has this identity. 'frame' must hold a complete header. */
 static inline bool frame_has_identity(const uint8_t *frame, const struct frame_identity *identity)
 {
 	uint64_t found;
@@ -75,7 +76,7 @@ static inline bool frame_has_identity(const uint8_t *frame, const struct frame_i
 	return ((found ^ identity->wanted) & identity->mask) == 0;
 }
 
-/* The checks of a data frame after its identity; 'bytes' hold at least a whole header. */
+/* Checks a data frame after its identity. 'bytes' must cover a complete header. */
 static inline __attribute__((always_inline)) bool frame_is_good_behind_identity(
 	const uint8_t *frame, size_t bytes)
 {
@@ -90,9 +91,9 @@ static inline __attribute__((always_inline)) bool frame_is_good_behind_identity(
 	       __builtin_expect(frame_header_crc_ok(frame, bytes), 1);
 }
 
-/* True for a data frame without fault and without latency extension, of any fabric and source, in
- * few instructions. Any other frame is of another kind, has an extension, or is faulty:
- * frame_find_fault() finds out. */
+/* Returns true for a data frame without fault and without latency extension, from any fabric and
+ * source, in few instructions. Any other frame is of a different kind, has an extension, or is
+ * faulty; frame_find_fault() tells which. */
 static inline __attribute__((always_inline)) bool frame_is_good_data(
 	const uint8_t *frame, size_t bytes)
 {
@@ -101,7 +102,7 @@ static inline __attribute__((always_inline)) bool frame_is_good_data(
 	       frame_is_good_behind_identity(frame, bytes);
 }
 
-/* The same for data that a port takes. */
+/* Same as frame_is_good_data(), for the fabric and source of 'identity'. */
 static inline __attribute__((always_inline)) bool frame_is_good_data_as(
 	const uint8_t *frame, size_t bytes, const struct frame_identity *identity)
 {

@@ -59,7 +59,7 @@ static void require(struct codec *codec, bool in_range)
 	codec->bad |= !in_range;
 }
 
-/* The first 'used' bytes of a field of 'room' bytes; the rest is zero. */
+/* Passes the first 'used' bytes of a field of 'room' bytes and zeros for the rest. */
 static void pass_bytes(struct codec *codec, void *field, unsigned used, unsigned room)
 {
 	uint8_t *byte = field;
@@ -85,7 +85,7 @@ enum frame_kind mapper_type_kind(unsigned type)
 	return type == MAPPER_PROBE || type == MAPPER_REPLY ? FRAME_SCOUT : FRAME_MAPPER;
 }
 
-/* Port elements, then the agent element. */
+/* Returns true if 'back' is port elements followed by the agent element. */
 static bool is_way_back(const struct mapper_command *command)
 {
 	unsigned last = command->back_length - 1u;
@@ -139,7 +139,7 @@ static void pass_reply(struct codec *codec, struct mapper_reply *reply)
 		require(codec, reply->name[i] > ' ' && reply->name[i] < 0x7F);
 }
 
-/* Bytes that stay in the frame. */
+/* Passes data in place: reading sets '*data' to point into the frame. */
 static void pass_data(struct codec *codec, const uint8_t **data, unsigned bytes)
 {
 	if (codec->bad)

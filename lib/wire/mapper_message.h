@@ -4,9 +4,9 @@
 
 /* Payloads of scout and mapper frames (docs/reference/wire-format.md, 'Mapper payloads'): an
  * envelope that names sender and target, a body by type, and a tag of 16 bytes that authenticates
- * both. Big-endian on the wire, host order here. This header defines only the bytes:
- * docs/explanation/the-mapper.md defines the meaning of messages, lib/mapper/mapper_frame.h the
- * tag. Decoding checks every length and range and refuses any encoding that mapper_message_encode()
+ * both. Big-endian on the wire, host byte order here. This header defines only the encoding: see
+ * docs/explanation/the-mapper.md for the meaning of messages and lib/mapper/mapper_frame.h for the
+ * tag. Decoding checks every length and range and rejects any encoding that mapper_message_encode()
  * would not write. */
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 #define MAPPER_NAME_MAX       63
 #define MAPPER_PORTS_MAX      64
 #define MAPPER_NUMBER_NONE    0xFFFF
-/* Size of an image part where the frame length is not limited. */
+/* Size of an image part if the frame length is not limited. */
 #define MAPPER_PART_MAX 8192
 
 enum mapper_type {
@@ -38,22 +38,22 @@ enum mapper_type {
 	MAPPER_TYPE_COUNT
 };
 
-/* The head of a mapper's messages: its identity and the route for the answer. The device sends the
- * answer through the port on which the request arrived; 'back' is the rest of the route, ending in
- * ROUTE_TYPE_AGENT. */
+/* The start of a mapper's messages: the mapper's priority and session, and the route for the
+ * answer. The device sends the answer through the port on which the request arrived. 'back' is the
+ * rest of the route, ending in ROUTE_TYPE_AGENT. */
 struct mapper_command {
 	uint16_t priority;
-	uint32_t session; /* the mapper's, nonzero; answers repeat it */
+	uint32_t session; /* the mapper's session, nonzero; answers repeat it */
 	uint8_t back_length;
 	uint8_t back[MAPPER_BACK_MAX];
 };
 
 struct mapper_probe {
-	uint32_t number; /* answers repeat it */
+	uint32_t number; /* number of the probe; answers repeat it */
 	uint32_t epoch;  /* the mapper's last epoch */
 };
 
-#define MAPPER_REPLY_CANDIDATE 0x01 /* may become the mapper */
+#define MAPPER_REPLY_CANDIDATE 0x01 /* the device may become the mapper */
 #define MAPPER_REPLY_PAUSED    0x02 /* injection is paused */
 #define MAPPER_AGE_MAX         63
 
@@ -65,20 +65,20 @@ struct mapper_reply {
 	uint8_t flags; /* MAPPER_REPLY_* */
 	uint32_t session;
 	uint32_t epoch;    /* epoch of the tables in use; 0: none */
-	uint64_t followed; /* mapper that it follows; 0: none */
+	uint64_t followed; /* the mapper that the device follows; 0: none */
 	uint16_t followed_priority;
-	uint16_t priority; /* its own, if a candidate */
-	/* Host or switch number that it has or requests, or MAPPER_NUMBER_NONE. */
+	uint16_t priority; /* the device's own priority, if it is a candidate */
+	/* Host or switch number that the device has or requests, or MAPPER_NUMBER_NONE. */
 	uint16_t number;
-	uint8_t age;      /* the tables have been in use for at least 2^(age - 1) us; 0: new */
-	uint32_t version; /* a hash of the version of Weft and of its formats */
+	uint8_t age;      /* n: tables in use for at least 2^(n - 1) us; 0: new */
+	uint32_t version; /* hash of the version of Weft and of its formats */
 	uint64_t linked;  /* ports on which the link layer has detected a neighbour */
 	uint64_t digest;  /* digest of the tables in use */
 	uint8_t name_length;
 	char name[MAPPER_NAME_MAX + 1];
 };
 
-/* A part of a device's image for an epoch. */
+/* One part of a device's image for an epoch. */
 struct mapper_table {
 	uint32_t epoch;
 	uint32_t total; /* bytes of the image */
@@ -100,24 +100,24 @@ struct mapper_phase {
 	uint32_t epoch;
 	uint8_t command; /* enum mapper_phase_command */
 	uint8_t flags;
-	uint16_t round; /* the status repeats it */
+	uint16_t round; /* number of the phase; the status repeats it */
 };
 
-/* Progress of a device in the requested epoch. */
+/* Progress of a device towards the requested epoch. */
 enum mapper_stage {
 	MAPPER_STAGE_NONE,
-	MAPPER_STAGE_PARTS, /* some parts of the image */
+	MAPPER_STAGE_PARTS, /* some parts of the image have arrived */
 	MAPPER_STAGE_READY, /* the whole image has arrived and is valid */
 	MAPPER_STAGE_REFUSED,
 	MAPPER_STAGE_COUNT
 };
 
 #define MAPPER_STATUS_PAUSED 0x01
-#define MAPPER_STATUS_IDLE   0x02 /* nothing stored, nothing in transit */
+#define MAPPER_STATUS_IDLE   0x02 /* no packets stored or in transit */
 
 /* The answer to a table part or a phase. */
 struct mapper_status {
-	uint32_t epoch; /* the epoch asked about */
+	uint32_t epoch; /* the requested epoch */
 	uint32_t staged_bytes;
 	uint32_t committed; /* epoch in use */
 	uint8_t stage;      /* enum mapper_stage */
@@ -130,13 +130,13 @@ struct mapper_status {
 
 struct mapper_heartbeat {
 	uint32_t epoch;
-	uint16_t rank; /* the receiver's rank among the standby mappers, starting at 0 */
+	uint16_t rank; /* the receiver's rank among the standby mappers, from 0 */
 };
 
-/* A link of the sender went up or down. */
+/* Reports that a link of the sender went up or down. */
 struct mapper_report {
 	uint32_t sequence;
-	uint32_t session; /* the sender's */
+	uint32_t session; /* the sender's session */
 	uint8_t port;
 	bool up;
 };
@@ -145,16 +145,16 @@ struct mapper_acknowledge {
 	uint32_t sequence; /* sequence number of the report */
 };
 
-/* Requests a part of the image that the device uses. */
+/* Requests a part of the image in use. */
 struct mapper_read {
 	uint32_t offset;
-	uint16_t bytes; /* maximum, 1 to MAPPER_PART_MAX */
+	uint16_t bytes; /* maximum size of the part, 1 to MAPPER_PART_MAX */
 };
 
-/* The answer: that part, or the first part if the offset is past the end of the image. */
+/* The answer: the requested part, or the first part if the offset is past the end of the image. */
 struct mapper_image_part {
 	uint32_t epoch; /* epoch of the tables in use; 0: none */
-	uint32_t total; /* bytes of the image; 0: no image, and no data */
+	uint32_t total; /* bytes of the image; 0: no image and no data */
 	uint32_t offset;
 	uint64_t digest;
 	uint16_t bytes; /* size of this part, 1 to MAPPER_PART_MAX */
@@ -162,12 +162,11 @@ struct mapper_image_part {
 };
 
 struct mapper_message {
-	uint8_t type;                  /* enum mapper_type */
-	bool keyed;                    /* whether it carries a tag; otherwise the tag is zero */
-	uint64_t sender, target;       /* identities; target 0: whichever device the message
-					* reaches */
-	uint64_t counter;              /* the sender's, rises with each message */
-	uint32_t target_session;       /* 0: not known */
+	uint8_t type;            /* enum mapper_type */
+	bool keyed;              /* the message carries a tag; otherwise the tag is zero */
+	uint64_t sender, target; /* identities; target 0: the device that the message reaches */
+	uint64_t counter;        /* the sender's counter, incremented with each message */
+	uint32_t target_session; /* 0: not known */
 	struct mapper_command command; /* only if mapper_type_is_command() */
 	union {
 		struct mapper_probe probe;
@@ -185,22 +184,22 @@ struct mapper_message {
 
 #define MAPPER_COMMAND_BYTES 40
 #define MAPPER_REPLY_BYTES   116
-#define MAPPER_TABLE_BYTES   16 /* before the data */
-#define MAPPER_IMAGE_BYTES   24 /* before the data */
-/* The longest payload. */
+#define MAPPER_TABLE_BYTES   16 /* without the data */
+#define MAPPER_IMAGE_BYTES   24 /* without the data */
 #define MAPPER_MESSAGE_MAX                                                                     \
 	(MAPPER_ENVELOPE_BYTES + MAPPER_COMMAND_BYTES + MAPPER_TABLE_BYTES + MAPPER_PART_MAX + \
 		MAPPER_TAG_BYTES)
 
-/* True for messages of a mapper; the others are answers and reports of devices. */
+/* Returns true for messages of a mapper; the others are answers and reports of devices. */
 bool mapper_type_is_command(unsigned type);
-/* FRAME_SCOUT for probes and their replies, else FRAME_MAPPER. */
+/* Returns FRAME_SCOUT for probes and their replies, FRAME_MAPPER for all others. */
 enum frame_kind mapper_type_kind(unsigned type);
 
-/* Writes envelope and body, and zeros for the tag, the last MAPPER_TAG_BYTES. Returns the total
- * bytes; 'out' has room for MAPPER_MESSAGE_MAX. All fields of the message are in range. */
+/* Writes envelope, body and zeros in place of the tag (the last MAPPER_TAG_BYTES). All fields of
+ * the message must be in range, and 'out' must hold MAPPER_MESSAGE_MAX bytes. Returns the total
+ * bytes. */
 unsigned mapper_message_encode(const struct mapper_message *message, uint8_t *out);
 
-/* Returns false for bytes that mapper_message_encode() could not have written, apart from the tag,
- * which is not checked. 'data' of a table or an image points into 'in'. */
+/* Returns false for bytes that mapper_message_encode() could not have written. Does not check the
+ * tag. 'data' of a table or image points into 'in'. */
 bool mapper_message_decode(struct mapper_message *message, const uint8_t *in, unsigned bytes);
