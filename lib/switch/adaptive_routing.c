@@ -30,8 +30,9 @@ static inline __attribute__((always_inline)) unsigned max(
 	return port_set_draw(best, &adaptive->rng);
 }
 
-/* The member of 'set', not empty, with the most credits in 'vc'; ties are broken at random. Walks
- * the set: only for packets that may leave their primary port. */
+/* Returns the member of 'set', which must not be empty, with the most credits in 'vc'. Ties are
+ * broken at random. Scans the set, so call it only for packets that may leave their primary port.
+ */
 static unsigned adaptive_max_credits(struct adaptive *adaptive, port_set set, unsigned vc)
 {
 	return max(adaptive, set, vc, adaptive_credits);
@@ -42,7 +43,7 @@ unsigned adaptive_max_free(struct adaptive *adaptive, port_set set, unsigned vc)
 	return max(adaptive, set, vc, adaptive_free);
 }
 
-/* Any of the ports, whatever the traffic. */
+/* Any of the ports, regardless of traffic. */
 static unsigned choose_oblivious(
 	struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
 {
@@ -50,8 +51,8 @@ static unsigned choose_oblivious(
 	return port_set_draw(others | port_set_of(primary), &adaptive->rng);
 }
 
-/* Always the port with the most credits for the VC in which the packet would be stored. With AFI an
- * alternative has to be better than the primary port, because a packet that leaves its primary port
+/* The port with the most credits for the VC in which the packet would be stored. With AFI an
+ * alternative must be better than the primary port, because a packet that leaves its primary port
  * cannot return to it (Weft's choice: the papers combine AFI only with adaptive-th). */
 static unsigned choose_always(
 	struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
@@ -76,10 +77,10 @@ static bool is_congested(const struct adaptive *adaptive, unsigned port, unsigne
 }
 
 /* Adaptive-Th (Rocher-Gonzalez et al., JPDC 147, 2021): the primary port, unless the VC in which
- * the packet would be stored there is fuller than the threshold; then the alternative with the most
- * credits. Without AFI that alternative needs more credits than the primary port; with AFI the
- * alternatives are compared by their credits for the AFC, and the packet takes the best one in any
- * case (a reading: docs/explanation/congestion.md). */
+ * the packet would be stored there is fuller than the threshold, otherwise the alternative with the
+ * most credits. Without AFI that alternative must have more credits than the primary port. With AFI
+ * the alternatives are compared by their credits for the AFC, and the packet always takes the best
+ * one (a reading: docs/explanation/congestion.md). */
 static unsigned choose_threshold(
 	struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
 {
@@ -112,10 +113,9 @@ const struct adaptive_mode adaptive_arn = {.name = "arn",
 		"the table's port, until a [notification](#congestion-detector) shows that it leads into congestion; needs `switch.voq`",
 	.notified = true};
 
-/* Adaptive modes of today's Clos networks, which choose per flow or per packet, regardless of
- * credits. */
+/* Adaptive modes of current Clos networks: they choose per flow or packet and ignore credits. */
 
-/* A hash that is the same for all packets with the same addresses and entropy at this switch. */
+/* Returns a hash that, at this switch, depends only on the packet's addresses and the entropy. */
 static uint64_t hash(const struct adaptive *adaptive, uint32_t entropy)
 {
 	const struct weft_packet *packet = adaptive->packet;
@@ -124,7 +124,7 @@ static uint64_t hash(const struct adaptive *adaptive, uint32_t entropy)
 	return rng_mix(adaptive->rng.key ^ rng_mix(flow | entropy));
 }
 
-/* A member of the set, chosen from 64 bits. */
+/* Returns the member of the set that 64 random bits select. */
 static unsigned member(port_set set, uint64_t bits)
 {
 	uint64_t count = port_set_count(set);
@@ -168,9 +168,9 @@ const struct adaptive_mode adaptive_spray_rr = {.name = "spray-rr",
 	.summary = "the next of the set for each packet, round robin",
 	.choose = choose_next};
 
-/* LetFlow (Vanini et al., NSDI 2017): a pause longer than the gap lets the next packets of a flow
- * take another path without overtaking those before. Flows that share a table entry end each
- * other's flowlets. */
+/* LetFlow (Vanini et al., NSDI 2017): after a pause longer than the gap, a flow can change paths
+ * without overtaking its earlier packets. Flows that share a table entry end each other's flowlets.
+ */
 static unsigned choose_flowlet(
 	struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
 {
@@ -196,7 +196,7 @@ const struct adaptive_mode adaptive_flowlet = {.name = "flowlet",
 	.flowlets = true,
 	.choose = choose_flowlet};
 
-/* The host chooses the entropy of each packet (nic/congestion/marked_paths.h). */
+/* Hosts choose the entropy of each packet (nic/congestion/marked_paths.h). */
 static unsigned choose_reps(
 	struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
 {

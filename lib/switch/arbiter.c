@@ -5,7 +5,7 @@
 #include "arbitration.h"
 #include "contention.h"
 
-#define PERIOD     256u   /* packets from an output after which its flows are recounted */
+#define PERIOD     256u   /* packets from an output between restarts of its flow counts */
 #define BLOCK_TIME 65536u /* cost of a block at weight 1 */
 
 void arbiter_retry(struct weft_switch *sw, unsigned output)
@@ -33,15 +33,15 @@ void arbiter_report(struct weft_switch *sw, struct weft_packet *packet, unsigned
 		contention_leave(sw, packet, output, now);
 }
 
-/* --- rules --- */
+/* --- rules other than round robin --- */
 
-/* A head that can leave. */
+/* A head that can be sent. */
 struct candidate {
 	unsigned input, vc;
 	const struct weft_packet *packet;
-	uint64_t class;    /* the lowest goes first; */
-	uint64_t key;      /* among those the lowest of these; */
-	unsigned distance; /* and among these the one that is next in turn */
+	uint64_t class;    /* lowest wins */
+	uint64_t key;      /* among equal classes, lowest wins */
+	unsigned distance; /* among equal keys, the nearest in round-robin order wins */
 };
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -68,7 +68,7 @@ static void rate(const struct weft_switch *sw, unsigned output, weft_time now, s
 		of->class = later(out->vc_time[of->vc], out->vc_clock);
 	of->key = 0;
 	if (own->config.inputs == ARBITRATION_AGE)
-		/* Differences of times that wrap. */
+		/* The times wrap, so their difference is compared. */
 		of->key = of->packet->injected_ns - (uint32_t)(now / PS_PER_NS) + UINT32_MAX / 2;
 	else if (own->config.inputs == ARBITRATION_WEIGHTED)
 		of->key = later(input_at(sw, output, of->input)->time, out->clock);
@@ -86,7 +86,7 @@ static bool is_before(const struct candidate *a, const struct candidate *b)
 	return a->key != b->key ? a->key < b->key : a->distance < b->distance;
 }
 
-/* Finds the best head of an input; heads without credits stall. */
+/* Updates the best candidate with the heads of an input. Heads without credits stall. */
 static void look_at(struct weft_switch *sw, unsigned output, unsigned input, weft_time now,
 	struct candidate *best)
 {
@@ -106,7 +106,7 @@ static void look_at(struct weft_switch *sw, unsigned output, unsigned input, wef
 	}
 }
 
-/* Ends a period: flows are recounted from zero. */
+/* Starts a new period: flows are counted from zero again. */
 static void begin_period(struct weft_switch *sw, unsigned output)
 {
 	sw->arbitration->output[output].packets = 0;
@@ -116,7 +116,7 @@ static void begin_period(struct weft_switch *sw, unsigned output)
 	}
 }
 
-/* The candidate leaves. */
+/* Charges the candidate, which is about to be sent, for its service. */
 static void charge(struct weft_switch *sw, unsigned output, const struct candidate *of)
 {
 	struct arbitration *own = sw->arbitration;
@@ -153,7 +153,7 @@ bool arbiter_aim(struct weft_switch *sw, unsigned output, weft_time now)
 	return true;
 }
 
-/* 64 ln(64 / (64 - n)), rounded, where n is the number of bits set. */
+/* 64 ln(64 / (64 - n)), rounded, for n bits set. */
 static const uint16_t counted[65] = {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 15, 16, 17, 18, 20,
 	21, 23, 24, 25, 27, 28, 30, 32, 33, 35, 37, 39, 40, 42, 44, 46, 48, 51, 53, 55, 58, 60, 63,
 	65, 68, 71, 74, 78, 81, 85, 89, 93, 97, 102, 107, 113, 119, 126, 133, 142, 151, 163, 177,

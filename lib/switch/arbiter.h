@@ -2,18 +2,18 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Arbitration: per output, round-robin over the inputs, and at each input round-robin over its VCs,
- * all with equal priority and considering only heads that can leave now. O(1) per decision: a head
- * that lacks credits moves from the ready set to the stalled set, and back when credits for that
+/* Arbitration: per output, round-robin over the inputs, and at each input round-robin over its VCs.
+ * All have equal priority, and only heads that can be sent now take part. A decision is O(1): a
+ * head without credits moves from the ready set to the stalled set, and back when credits for that
  * output arrive.
  *
- * Without VOQs the queue of an (input, VC) is in the sets of the output of its head. 'voq'
- * is sw->voq as a constant, so that each form is compiled on its own. */
+ * Without VOQs the queue of an (input, VC) is in the sets of its head's output. 'voq' is sw->voq as
+ * a constant, so both forms are compiled separately. */
 
 #include "congestion_control.h"
 #include "switch.h"
 
-/* The queue (input, vc) has a new head for 'output'. */
+/* Call when the queue (input, vc) has a new head, for 'output'. */
 static inline void arbiter_offer(
 	struct weft_switch *sw, unsigned input, unsigned vc, unsigned output)
 {
@@ -24,7 +24,7 @@ static inline void arbiter_offer(
 	sw->idle &= ~port_set_of(output);
 }
 
-/* Updates busy and idle after the packets waiting for 'output' changed. */
+/* Call after the set of packets waiting for 'output' has changed: updates busy and idle. */
 static inline void arbiter_update(struct weft_switch *sw, unsigned output)
 {
 	const struct switch_output *out = &sw->port[output].output;
@@ -42,7 +42,7 @@ static inline void arbiter_update(struct weft_switch *sw, unsigned output)
 		sw->idle &= ~bit;
 }
 
-/* Removes a VC of an input from the sets of a crosspoint. Returns the sets that became empty. */
+/* Removes a VC of an input from sets of a crosspoint. Returns the sets that became empty. */
 #define ARBITER_READY   0x1
 #define ARBITER_STALLED 0x2
 static inline unsigned arbiter_leave(
@@ -62,7 +62,7 @@ static inline unsigned arbiter_leave(
 	return last & sets;
 }
 
-/* The queue lost its head. */
+/* Call when the queue (input, vc) no longer has a head for 'output'. */
 static inline void arbiter_withdraw(
 	struct weft_switch *sw, unsigned input, unsigned vc, unsigned output)
 {
@@ -75,7 +75,7 @@ static inline void arbiter_withdraw(
 		out->stalled &= ~port_set_of(input);
 }
 
-/* The head of (input, vc) has no credits: it leaves the ready set until credits arrive. */
+/* Moves the head of (input, vc), which lacks credits, to the stalled set until credits arrive. */
 static inline void arbiter_stall(struct weft_switch *sw, struct voq *queue, unsigned input,
 	unsigned vc, unsigned output, weft_time now)
 {
@@ -90,7 +90,7 @@ static inline void arbiter_stall(struct weft_switch *sw, struct voq *queue, unsi
 	voq_stall(queue, now);
 }
 
-/* Corrects the sets after the head of (input, vc) left its queue. */
+/* Call after removing the head of (input, vc) from its queue: corrects the sets. */
 static inline void arbiter_settle(struct weft_switch *sw, unsigned input, unsigned vc,
 	unsigned output, const struct voq *queue, const bool voq)
 {
@@ -114,14 +114,14 @@ static inline struct weft_packet *arbiter_remove(
 	return packet;
 }
 
-/* Inputs that have something for this output now. */
+/* Returns the inputs that have a packet for this output now. */
 static inline port_set arbiter_ready(
 	const struct weft_switch *sw, const struct switch_port *port, const bool voq)
 {
 	return voq ? port->output.ready : (port_set)(port->output.ready & ~sw->held);
 }
 
-/* The VC from which a ready input sends next, in round-robin order. */
+/* Returns the VC from which a ready input sends next, in round-robin order. */
 static inline unsigned arbiter_next_vc(struct weft_switch *sw, unsigned output, unsigned input)
 {
 	const struct crosspoint *cross = switch_cross(sw, output, input);
@@ -129,7 +129,7 @@ static inline unsigned arbiter_next_vc(struct weft_switch *sw, unsigned output, 
 	return sw->vcs == 1 ? 0 : bits_round_robin(cross->ready, cross->next_vc);
 }
 
-/* A packet of the VC left: the round robin advances, unless there is only one VC. */
+/* Advances the round robin over VCs after a packet of 'vc' was sent. */
 static inline void arbiter_advance_vc(
 	struct weft_switch *sw, unsigned output, unsigned input, unsigned vc)
 {
@@ -138,12 +138,12 @@ static inline void arbiter_advance_vc(
 			(uint8_t)((vc + 1) & (FRAME_VCS_MAX - 1));
 }
 
-/* The rare part of arbiter_pick_burst(): a packet leaves whose departure must be reported. */
+/* The rare part of arbiter_pick_burst(): reports a departure. */
 void arbiter_report(struct weft_switch *sw, struct weft_packet *packet, unsigned output,
 	const struct voq *queue, weft_time now);
 
-/* Picks up to 'max' packets for 'output' in round-robin order and takes their credits; returns
- * their number. Their buffer space is free at once. The state of the round robin is kept in
+/* Picks up to 'max' packets for 'output' in round-robin order and takes their credits. Returns how
+ * many were picked. Their buffer space is released immediately. The round-robin state stays in
  * registers during the burst. */
 static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct weft_switch *sw,
 	unsigned output, struct weft_packet **packets, unsigned max, weft_time now, const bool voq)
@@ -178,10 +178,10 @@ static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct 
 	return count;
 }
 
-/* New credits, or the link is up: every stalled head of this output is ready again. */
+/* Makes all stalled heads of this output ready. Call on new credits or when the link comes up. */
 void arbiter_retry(struct weft_switch *sw, unsigned output);
 
-/* For rules other than round robin (arbitration.h): sets the round-robin position to the head that
- * these rules select, so that it is picked next. Heads without credits stall. Returns false if none
- * can leave. */
+/* For rules other than round robin (arbitration.h): moves the round-robin position to the head that
+ * the rules select, so that it is picked next. Heads without credits stall. Returns false if no
+ * head can be sent. */
 bool arbiter_aim(struct weft_switch *sw, unsigned output, weft_time now);

@@ -2,23 +2,23 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Arbitration other than round robin, at each output: among the VCs first, then among the inputs
- * whose head of that VC can leave.
+/* Arbitration rules other than round robin, per output. A rule selects a VC first, and then one of
+ * the inputs whose head in that VC can be sent.
  *
- *     VCs     round-robin, with the inputs' order first
- *             strict: a higher VC goes first
+ *     VCs     round-robin, applied after the rule for the inputs
+ *             strict: the highest VC goes first
  *             weighted: blocks in proportion to the weights (start-time fair queuing)
  *     inputs  round-robin
- *             age: the head whose message is oldest (Abts and Weisser, SC 2007)
+ *             age: the head of the oldest message (Abts and Weisser, SC 2007)
  *             weighted: blocks in proportion to the flows behind the input
  *
- * Round robin gives each input of an output the same share, however many hosts are behind it, so
+ * Round robin gives all inputs of an output equal shares, however many hosts are behind each, so
  * flows that merged upstream starve. The flows behind an input are the sources of the packets that
  * it recently sent to the output, estimated from a bitmap of hashes (linear counting, Whang 1990).
  *
- * The choice is made by setting the round-robin positions (arbiter_aim()), so it costs a
- * round-robin switch nothing. Every packet has to be counted, so drivers store all of them: none
- * passes the queues of an idle output. One thread. */
+ * A choice is made by setting the round-robin positions (arbiter_aim()), so round-robin switches
+ * pay nothing for it. Because every packet must be counted, drivers store all of them: no packet
+ * bypasses the queues of an idle output. One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,20 +45,20 @@ enum vc_service { VC_SERVICES(X) };
 struct arbitration_config {
 	enum arbitration_kind inputs;
 	enum vc_service vcs;
-	uint8_t weight[FRAME_VCS_MAX]; /* by VC; 0 counts as 1 */
+	uint8_t weight[FRAME_VCS_MAX]; /* by VC; 0 means 1 */
 };
 
-/* An input at an output. */
+/* State of an input at an output. */
 struct arbitration_input {
-	uint64_t seen, before; /* hashes of the sources, in this period and the last one */
-	uint64_t time;         /* service received, in blocks divided by its weight */
+	uint64_t seen, before; /* source hashes, in this period and the previous one */
+	uint64_t time;         /* service received, in blocks divided by the input's weight */
 };
 
 struct arbitration_output {
 	uint64_t vc_time[FRAME_VCS_MAX];
-	uint64_t vc_clock, clock;    /* initial value for VCs and inputs that had nothing to send */
-	uint8_t next[FRAME_VCS_MAX]; /* by VC: the input that is next in turn */
-	uint32_t packets;            /* in this period */
+	uint64_t vc_clock, clock;    /* initial value for VCs and inputs that had no packets */
+	uint8_t next[FRAME_VCS_MAX]; /* by VC: next input in round-robin order */
+	uint32_t packets;            /* sent in this period */
 };
 
 struct arbitration {
@@ -67,11 +67,11 @@ struct arbitration {
 	struct arbitration_input *input;   /* [outputs][inputs] */
 };
 
-/* True unless all is round robin. */
+/* Returns true unless VCs and inputs are both served round-robin. */
 static inline bool arbitration_is_needed(const struct arbitration_config *config)
 {
 	return config->inputs != ARBITRATION_ROUND_ROBIN || config->vcs != VC_SERVICE_ROUND_ROBIN;
 }
 
-/* Estimates the number of flows from a bitmap of their hashes. */
+/* Estimates the number of flows from a bitmap of source hashes. */
 unsigned arbitration_flows(uint64_t seen);

@@ -26,8 +26,8 @@ struct arn_table *arn_table_create(const struct arn_table_config *config)
 		return NULL;
 	table->config = *config;
 	table->free = table->oldest = table->newest = ARN_ENTRY_NONE;
-	/* Not cleared: an entry is written completely before it is used, and most are never
-	 * used. */
+	/* Not cleared: most entries are never used, and each is fully written before its first use.
+	 */
 	table->entry = malloc(config->entries * sizeof(*table->entry));
 	table->marked = calloc(config->hosts / 64 + 1, sizeof(*table->marked));
 	table->bucket = malloc(ARN_BUCKETS * sizeof(*table->bucket));
@@ -55,7 +55,7 @@ static uint16_t *bucket_of(const struct arn_table *table, uint16_t destination)
 	return &table->bucket[destination & (ARN_BUCKETS - 1)];
 }
 
-/* The order of age. */
+/* Appends an entry to the list ordered by age. */
 static void append(struct arn_table *table, uint16_t at)
 {
 	struct arn_entry *entry = &table->entry[at];
@@ -110,7 +110,7 @@ static void remove_entry(struct arn_table *table, uint16_t at)
 		table->marked[destination / 64] &= ~BIT64(destination % 64);
 }
 
-/* Whether there is room for an entry of this port. */
+/* Returns a free slot for an entry of this port, or ARN_ENTRY_NONE. */
 static uint16_t take_free(struct arn_table *table, uint8_t port)
 {
 	uint16_t at = table->free;
@@ -124,8 +124,8 @@ static uint16_t take_free(struct arn_table *table, uint8_t port)
 	return at;
 }
 
-/* selectAlternativeOport(), pseudo-code 3, where the switch acts. A switch without another path
- * ignores the notification (Weft's choice; it does not happen in a fat tree). */
+/* selectAlternativeOport(), pseudo-code 3, at the switch that acts. A switch without another path
+ * ignores the notification (Weft's choice; this does not happen in a fat tree). */
 static bool consume(struct arn_table *table, struct arn_entry *entry)
 {
 	const struct arn_table_config *config = &table->config;
@@ -173,7 +173,7 @@ struct control_arn arn_table_root(
 	return arn;
 }
 
-/* The entry of this destination, VC and port: there is at most one. */
+/* Returns the only entry of this destination, VC and port, or ARN_ENTRY_NONE. */
 static uint16_t find(const struct arn_table *table, const struct control_arn *arn, uint8_t port)
 {
 	uint16_t at = *bucket_of(table, arn->destination);
@@ -204,7 +204,7 @@ struct arn_entry *arn_table_process(struct arn_table *table, const struct contro
 		table->counters.refreshed++;
 		return NULL;
 	}
-	/* The root differs from the previous one: congestion has moved. */
+	/* The root has changed: congestion has moved. */
 	if (at != ARN_ENTRY_NONE) {
 		remove_entry(table, at);
 		table->counters.replaced++;
@@ -244,7 +244,7 @@ weft_time arn_table_next_due(const struct arn_table *table)
 		       : table->entry[table->oldest].refreshed_ps + table->config.ttl_ps;
 }
 
-/* An entry is notified to each port at most once per interval. */
+/* Returns true at most once per interval for each entry and port. */
 static bool may_notify(
 	const struct arn_table *table, struct arn_entry *entry, unsigned port, weft_time now)
 {

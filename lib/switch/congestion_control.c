@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define STREAM_TIES 0x5a01 /* random numbers of a switch */
+#define STREAM_TIES 0x5a01 /* random stream of a switch */
 
 /* selectAlternativeOport(), pseudo-code 3. */
 static unsigned choose_alternative(void *ctx, uint16_t destination, uint8_t vc, uint8_t port)
@@ -32,7 +32,7 @@ static bool is_valid(const struct congestion_control_config *config)
 	       (config->detector == NULL || config->head != NULL);
 }
 
-/* Updates whether packets are plain, and whether the switch must poll and report departures. */
+/* Updates which packets are plain, and whether the switch must poll and report departures. */
 static void set_signal(struct congestion_control *congestion)
 {
 	const struct congestion_detector *detector = congestion->detector;
@@ -64,7 +64,7 @@ static int add_notifications(
 	struct arn_table_config table = *config->table;
 
 	detector.vcs = config->vcs;
-	/* Without AFI the last VC is an ordinary one. */
+	/* Without AFI the last VC is an ordinary VC. */
 	detector.afc = detector.afc || !config->afi;
 	table.hosts = config->hosts;
 	table.stage = config->stage;
@@ -191,7 +191,7 @@ bool congestion_control_consult(struct congestion_control *congestion, struct we
 	update(congestion);
 	switch (verdict) {
 	case ARN_ALTERNATIVE:
-		/* If that link has gone down since, the entry has no effect. */
+		/* The entry has no effect if that link has gone down since. */
 		if (!port_set_has(*congestion->usable, entry->alternative))
 			return false;
 		if (packet->arrived_ps < entry->since_ps)
@@ -232,7 +232,7 @@ static void process_root(struct congestion_control *congestion, unsigned output,
 		congestion->adaptive.afi && afi_is_adapted(head), now);
 }
 
-/* For the VOQs of a root. */
+/* Notifies for the VOQs of a root. */
 static void process_all_voqs(struct congestion_control *congestion, unsigned output, weft_time now)
 {
 	PORT_SET_EACH(inputs, congestion_detector_notifiers(congestion->detector, output)) {
@@ -250,7 +250,7 @@ static void process_all_voqs(struct congestion_control *congestion, unsigned out
 	}
 }
 
-/* Free space for a packet in the next device, and its VC's size there. */
+/* Returns the free space in the packet's next VC, and the size of that VC in '*capacity'. */
 static uint32_t space_for(const struct congestion_control *congestion, unsigned output,
 	const struct weft_packet *packet, uint32_t *capacity)
 {
@@ -291,7 +291,7 @@ void congestion_control_shrunk(struct congestion_control *congestion,
 		set_signal(congestion);
 }
 
-/* The end of CRT. */
+/* Handles the end of CRT. */
 static void confirm(struct congestion_control *congestion, unsigned output, weft_time now)
 {
 	const struct congestion_detector_output *out = &congestion->detector->output[output];

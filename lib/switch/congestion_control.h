@@ -3,12 +3,12 @@
 #pragma once
 
 /* Congestion control of one switch: an adaptive mode, AFI, the detector and the ARN table, combined
- * as in the paper's pseudo-codes. The switch asks for the output of each packet that it routes by
- * its table, reports what happens to its VOQs, passes on the notifications that arrive, and sends
- * those that it finds here.
+ * as in the paper's pseudo-codes. The switch requests the output of each packet that it routes by
+ * table, reports changes of its VOQs, passes on received notifications, and sends those that
+ * originate here.
  *
- * A state machine without packets of its own; it asks for heads of VOQs. One thread; no allocation
- * after congestion_control_create(). */
+ * A state machine that stores no packets; it obtains heads of VOQs from the switch. One thread; no
+ * allocation after congestion_control_create(). */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,12 +22,12 @@
 
 /* Adapted-flow isolation (AFI; Rocher-Gonzalez et al., CCGrid 2019, section IV of the Spanish
  * version): a device that sends a packet through a port other than the deterministic one sets its
- * adapted bit. From the next device on it is stored in the adapted-flow channel (AFC), whatever its
- * service level, and no device adapts it again: adapted packets neither spread further nor share a
- * queue with the others.
+ * adapted bit. Later devices store the packet in the adapted-flow channel (AFC), whatever its
+ * service level, and do not adapt it again. Adapted packets therefore neither spread further nor
+ * share queues with the others.
  *
- * The AFC is the last VC. The VC of the queuing scheme stays in the header (vc_original). Inline:
- * per packet. Where AFI is off, nothing here is called. */
+ * The AFC is the last VC. The VC of the queuing scheme stays in the header (vc_original). Inline,
+ * because it is used per packet. Without AFI none of this is called. */
 
 static inline uint8_t afi_channel(uint8_t vcs)
 {
@@ -39,37 +39,36 @@ static inline bool afi_is_adapted(const struct weft_packet *packet)
 	return (packet->flags & FRAME_F_ADAPTED) != 0;
 }
 
-/* Written as one word, like all changes of the mutable bytes inside a switch. */
+/* Writes one word, like all changes of the mutable bytes inside a switch. */
 static inline void afi_adapt(struct weft_packet *packet)
 {
 	packet->mutable_word |= MUTABLE_FLAGS(FRAME_F_ADAPTED);
 }
 
-/* Where the next device stores the packet; 'vc' is the VC of its service level. */
+/* Returns the VC in which the next device stores the packet. 'vc' is the VC of its SL. */
 static inline uint8_t afi_next_vc(const struct weft_packet *packet, uint8_t vc, uint8_t channel)
 {
 	return afi_is_adapted(packet) ? channel : vc;
 }
 
-#define CONGESTION_CONTROL_OUTBOX 256 /* notifications to be sent, a power of two */
+#define CONGESTION_CONTROL_OUTBOX 256 /* capacity for notifications to send, a power of two */
 
-/* Departures from queues that are reported, and to which function. */
+/* Functions to which departures from queues are reported. */
 #define CONGESTION_LEFT  0x1 /* congestion_control_left() */
 #define CONGESTION_TIMED 0x2 /* contention_leave() */
 
-/* In an alert: the driver looks at inputs after arrivals (switch_set_pauses()). */
+/* Bit of an alert: the driver checks inputs after arrivals (switch_set_pauses()). */
 #define CONGESTION_PAUSES 0x2
-/* In an alert: the driver may pass packets by the host that would absorb them (switch_set_itbs()).
- */
+/* Bit of an alert: packets may bypass the host that would absorb them (switch_set_itbs()). */
 #define CONGESTION_ITBS   0x4
 #define CONGESTION_DRIVER (CONGESTION_PAUSES | CONGESTION_ITBS)
 
-/* Read for each packet, in the switch's own memory. With congestion control, only congestion
- * control writes it, except for CONGESTION_TIMED. */
+/* Read for each packet, in the switch's own memory. If there is congestion control, it is the only
+ * writer, except for CONGESTION_TIMED. */
 struct congestion_signal {
-	uint8_t plain_vcs; /* packets of lower VCs follow their table and SL: nothing to decide */
-	/* CONGESTION_DRIVER; or a timer runs or departures are counted: _poll() is called when
-	 * due, or _left(). */
+	uint8_t plain_vcs; /* packets of lower VCs follow their table and SL: no decision is needed
+			    */
+	/* Bits of CONGESTION_DRIVER, and 1 while a timer runs or departures are counted. */
 	uint8_t alert;
 	uint8_t departures; /* set of CONGESTION_* */
 };
@@ -79,82 +78,83 @@ typedef const struct weft_packet *(*congestion_control_head_fn)(
 	void *ctx, unsigned input, unsigned vc, unsigned output);
 
 struct congestion_control_config {
-	uint32_t device; /* its lower half names roots */
+	uint32_t device; /* the lower half identifies roots */
 	uint64_t seed;
-	uint8_t vcs;       /* the AFC included when there is one */
+	uint8_t vcs;       /* number of VCs, including the AFC */
 	uint8_t stage;     /* 1 next to the hosts; 0: none */
-	port_set up_ports; /* set: towards higher stages */
+	port_set up_ports; /* ports towards higher stages */
 	const struct adaptive_mode *mode;
 	bool afi;
 	uint32_t threshold_ppm;
 	weft_time flowlet_gap_ps;
-	/* By destination: the ports that lead there. The caller's; NULL: none are known before
-	 * congestion_control_set_tables(), which may not bring more hosts than these. */
+	/* By destination: the ports that lead there; borrowed. NULL: no tables before
+	 * congestion_control_set_tables(), which may not increase the number of hosts. */
 	const port_set *alternatives;
 	uint32_t hosts;
-	const struct peer_buffer *output; /* [ports], the caller's */
-	const port_set *usable;           /* set: outputs whose link is up, the caller's */
-	/* Detector and notifications, or NULL. Filled in here: vcs, hosts, stage, alternative,
-	 * ctx. */
+	const struct peer_buffer *output; /* [ports], borrowed */
+	const port_set *usable;           /* outputs whose link is up; borrowed */
+	/* Detector and notifications, or NULL. congestion_control_create() fills in vcs, hosts,
+	 * stage, alternative and ctx. */
 	const struct congestion_detector_config *detector;
 	const struct arn_table_config *table;
 	congestion_control_head_fn head;
 	void *ctx;
-	struct congestion_signal *signal; /* the caller's; outlives this */
+	struct congestion_signal *signal; /* borrowed; must outlive this */
 };
 
 struct congestion_control_arn {
 	struct control_arn arn;
-	uint8_t port; /* through which it leaves */
+	uint8_t port; /* output port */
 };
 
 struct congestion_control {
 	/* Read for each packet that is not plain, in one cache line. */
 	const port_set *alternatives, *usable;
-	struct congestion_detector *detector; /* NULL: none, and then there is no table either */
+	struct congestion_detector *detector; /* NULL: no detector and no table */
 	struct arn_table *table;
-	weft_time due;  /* latest time to poll; WEFT_TIME_NEVER: not before an event */
-	uint32_t hosts; /* in 'alternatives' */
+	weft_time due;  /* latest time of the next poll; WEFT_TIME_NEVER: after the next event */
+	uint32_t hosts; /* entries in 'alternatives' */
 	uint32_t out_count;
 	struct adaptive adaptive;
-	/* The rest. */
+	/* Read less often. */
 	struct congestion_signal *signal;
-	uint8_t calm_vcs; /* signal->plain_vcs while there is nothing to decide here */
+	uint8_t calm_vcs; /* value of signal->plain_vcs while congestion control has no decision to
+			     make */
 	uint32_t device;
 	uint32_t hosts_max;
 	port_set up_ports;
 	congestion_control_head_fn head;
 	void *ctx;
 	uint64_t adapted;      /* packets that left their primary port */
-	uint64_t out_overflow; /* notifications dropped because the list was full */
+	uint64_t out_overflow; /* notifications dropped because 'out' was full */
 	uint32_t out_first;
 	struct congestion_control_arn out[CONGESTION_CONTROL_OUTBOX];
 } __attribute__((aligned(64)));
 
 _Static_assert(offsetof(struct congestion_control, adaptive.mode) < 64, "one cache line");
 
-/* Returns NULL with errno EINVAL (a number out of range, a detector without a table or heads, AFI
+/* Returns NULL with errno EINVAL (a number out of range, a detector without a table or 'head', AFI
  * with one VC) or ENOMEM. */
 struct congestion_control *congestion_control_create(
 	const struct congestion_control_config *config);
 void congestion_control_destroy(struct congestion_control *congestion);
 
-/* Uses these tables from now on, in a switch of this stage, for no more hosts than in the config.
- * All entries are forgotten, as they name ports of the old tables; standing roots notify again. */
+/* Replaces the tables and the stage. 'hosts' may not exceed the number in the config. Removes all
+ * entries, because they name ports of the old tables; roots that still exist notify again. */
 void congestion_control_set_tables(struct congestion_control *congestion,
 	const port_set *alternatives, uint32_t hosts, uint8_t stage);
 
-/* Packets of VCs below 'vcs', except the AFC's, are plain while there is nothing to decide here. 0:
- * the switch decides on each packet for other reasons. */
+/* Makes packets of VCs below 'vcs', except the AFC's, plain while congestion control has no
+ * decision to make. 0: the switch decides on each packet for other reasons. */
 void congestion_control_set_calm(struct congestion_control *congestion, uint8_t vcs);
 
-/* The rare part of congestion_control_route(): the packet's destination has entries. Returns true
- * if '*output' is the alternative of an entry. A packet that arrived earlier than the entry's
- * notification is ready when that was due. */
+/* The rare part of congestion_control_route(), for destinations with entries. Returns true if
+ * '*output' was set to an entry's alternative. If the packet arrived before the entry's
+ * notification was due, its arrival time is set to that time. */
 bool congestion_control_consult(struct congestion_control *congestion, struct weft_packet *packet,
 	unsigned *output, weft_time now);
 
-/* The packet leaves its primary port, because of congestion or because that link is down. */
+/* Records that a packet leaves its primary port because of congestion or a link that is down. */
 static inline void congestion_control_detour(
 	struct congestion_control *congestion, struct weft_packet *packet)
 {
@@ -163,9 +163,9 @@ static inline void congestion_control_detour(
 		afi_adapt(packet);
 }
 
-/* The output of a packet that just arrived on packet->in_port and whose primary port, which is
- * usable, is 'primary'. 'vc': the next VC by its SL; congestion_control_next_vc() gives the VC that
- * counts afterwards. Sets the adapted bit of a packet that leaves its primary port. */
+/* Returns the output for a packet that arrived on packet->in_port. 'primary' is its primary port,
+ * which must be usable; 'vc' is the next VC by its SL. Sets the adapted bit if the packet leaves
+ * its primary port. Call congestion_control_next_vc() afterwards for the VC that applies. */
 static inline unsigned congestion_control_route(struct congestion_control *congestion,
 	struct weft_packet *packet, unsigned primary, unsigned vc, weft_time now)
 {
@@ -195,8 +195,7 @@ static inline uint8_t congestion_control_next_vc(
 					: vc;
 }
 
-/* True if the detector considers the output a root. Returns NULL if there is no congestion
- * control. */
+/* Returns true if the detector considers the output a root. 'congestion' may be NULL. */
 static inline bool congestion_control_is_root(
 	const struct congestion_control *congestion, unsigned output)
 {
@@ -204,8 +203,8 @@ static inline bool congestion_control_is_root(
 	       congestion->detector->output[output].state == CONGESTION_ROOT;
 }
 
-/* The packet joined 'queue', the queue of (its input, its VC, output), which grew above
- * congestion_detector_report_above(). */
+/* Call when a packet has joined 'queue', the queue of (its input, its VC, output), and the queue is
+ * above congestion_detector_report_above(). */
 void congestion_control_grown(struct congestion_control *congestion,
 	const struct weft_packet *packet, unsigned output, const struct voq *queue, weft_time now);
 
@@ -213,8 +212,8 @@ void congestion_control_grown(struct congestion_control *congestion,
 void congestion_control_shrunk(struct congestion_control *congestion,
 	const struct weft_packet *packet, unsigned output, const struct voq *queue);
 
-/* The packet left 'queue', the queue of (its input, its VC, output): sent or discarded. May be left
- * out while there is no alert. */
+/* Call when a packet has left 'queue', the queue of (its input, its VC, output), sent or discarded.
+ * Optional while there is no alert. */
 static inline void congestion_control_left(struct congestion_control *congestion,
 	const struct weft_packet *packet, unsigned output, const struct voq *queue)
 {
@@ -223,22 +222,23 @@ static inline void congestion_control_left(struct congestion_control *congestion
 		congestion_control_shrunk(congestion, packet, output, queue);
 }
 
-/* A notification that was due at 'due' arrived on 'port'. */
+/* Handles a notification that was due at 'due' and arrived on 'port'. */
 void congestion_control_on_arn(struct congestion_control *congestion, unsigned port,
 	const struct control_arn *arn, weft_time due, weft_time now);
 
-/* Runs timers. Cheap when nothing is due. */
+/* Runs timers. Cheap if none has expired. */
 void congestion_control_poll(struct congestion_control *congestion, weft_time now);
 
-/* All counters by name: packets adapted and, with a detector, roots, entries and notifications. */
+/* Passes all counters to 'count': adapted packets and, with a detector, roots, entries and
+ * notifications. */
 typedef void (*congestion_control_count_fn)(void *ctx, const char *name, uint64_t value);
 void congestion_control_counters(
 	const struct congestion_control *congestion, congestion_control_count_fn count, void *ctx);
 
-/* The next notification to be sent. Returns false if there is none. */
+/* Takes the next notification to send. Returns false if there is none. */
 bool congestion_control_take_arn(
 	struct congestion_control *congestion, struct congestion_control_arn *out);
 
-/* Checks invariants, including the detector's and the table's. Returns NULL, or a description of
- * the violation. */
+/* Checks invariants, including the detector's and the table's. Returns NULL or a description of the
+ * violation. */
 const char *congestion_control_check(const struct congestion_control *congestion);

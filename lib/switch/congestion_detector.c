@@ -20,7 +20,7 @@ static bool is_valid(const struct congestion_detector_config *config)
 	return true;
 }
 
-/* Above the share means more blocks than 'high', below it fewer than 'low'. */
+/* Above a threshold means more blocks than 'high'; below it means fewer than 'low'. */
 static void set_thresholds(struct congestion_detector *detector)
 {
 	const struct congestion_detector_config *config = &detector->config;
@@ -92,7 +92,7 @@ static void begin_suspicion(struct congestion_detector *detector, unsigned input
 	set_due(detector, output, now + detector->config.crt_ps);
 }
 
-/* Neither suspect nor root any more. */
+/* Ends the state suspect or root. */
 static void end_suspicion(struct congestion_detector *detector, unsigned output)
 {
 	struct congestion_detector_output *out = &detector->output[output];
@@ -116,13 +116,13 @@ static bool gets_away(const struct congestion_detector *detector, uint32_t free,
 	return (uint64_t)free * WHOLE_PPM > (uint64_t)capacity * detector->config.fcth_ppm;
 }
 
-/* The position of a VOQ's bit: VOQs that count together share one. */
+/* Returns the bit index of a VOQ. Without by_vc all VOQs of a crosspoint share a bit. */
 static unsigned bit_of(const struct congestion_detector *detector, unsigned vc)
 {
 	return detector->config.by_vc ? vc : 0;
 }
 
-/* Records that the VOQ is above HCDTh; returns true if it has only just exceeded it. */
+/* Records that the VOQ is above HCDTh. Returns true if it has just exceeded it. */
 static bool set_above(
 	struct congestion_detector *detector, unsigned input, unsigned vc, unsigned output)
 {
@@ -189,7 +189,7 @@ void congestion_detector_shrunk(struct congestion_detector *detector, unsigned i
 		return;
 	cross->passed &= (uint16_t)~bit;
 	out->passed--;
-	/* A root ends with the last of its VOQs, a suspicion with the VOQ that started it. */
+	/* A root ends with its last VOQ, a suspicion with the VOQ that caused it. */
 	if (out->passed == 0 || is_the_suspect(detector, input, vc, output))
 		end_suspicion(detector, output);
 	if (out->passed == 0 && detector->config.by_vc)

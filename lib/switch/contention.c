@@ -8,7 +8,7 @@
 
 /* State of a search for the flows that delay a packet. */
 struct search {
-	const struct weft_packet *packet; /* whose own flow does not count */
+	const struct weft_packet *packet; /* its own flow does not count */
 	unsigned output;                  /* SWITCH_PORT_NONE: packets for any output */
 	unsigned max;
 	struct cn_flow flow[CN_FLOWS_MAX];
@@ -27,7 +27,7 @@ void switch_set_contention(struct weft_switch *sw, struct contention *contention
 	switch_congestion_note_plain(sw);
 }
 
-/* Oldest first. */
+/* Searches a queue, oldest packet first. */
 static void search_queue(struct search *search, const struct voq *queue)
 {
 	const struct weft_packet *own = search->packet, *packet = queue->head;
@@ -42,9 +42,9 @@ static void search_queue(struct search *search, const struct voq *queue)
 	}
 }
 
-/* Inputs that may store packets for the output, and the VCs of such an input. An output's sets
- * contain all of its VOQs that are not empty; a queue for several outputs is in the sets of its
- * head's output. */
+/* Return the inputs that may store packets for the output, and the VCs of such an input. With VOQs
+ * an output's sets contain all of its non-empty VOQs. Without VOQs a queue is only in the sets of
+ * its head's output. */
 static port_set inputs_of(const struct weft_switch *sw, unsigned output)
 {
 	const struct switch_output *out = &sw->port[output].output;
@@ -58,7 +58,7 @@ static unsigned vcs_of(const struct weft_switch *sw, unsigned output, unsigned i
 		       : (1u << sw->vcs) - 1;
 }
 
-/* Searches the packets that are stored for an output, at all inputs. */
+/* Searches the packets stored for an output, at all inputs. */
 static void search_output(struct search *search, const struct weft_switch *sw)
 {
 	PORT_SET_EACH(inputs, inputs_of(sw, search->output)) {
@@ -84,8 +84,7 @@ static void search_buffer(struct search *search, const struct weft_switch *sw)
 		search_queue(search, &switch_queues(sw, output, input)[vc]);
 }
 
-/* Called where the packet waited too long: only the first such switch records the flows, or each of
- * them does. */
+/* Records the flows that contended with a packet that waited too long. */
 static void record(const struct weft_switch *sw, const struct weft_packet *packet, unsigned output,
 	struct latency_extension *extension)
 {
@@ -106,8 +105,7 @@ static uint32_t saturate(uint64_t ns)
 	return ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
 }
 
-/* The extension if it must be read or written; NULL if this is not necessary or its checksum is
- * wrong. */
+/* Returns the extension if it must be read or written; NULL if not, or if its checksum is wrong. */
 static struct latency_extension *open_extension(
 	struct contention *contention, const struct weft_packet *packet, bool is_long)
 {

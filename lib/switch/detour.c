@@ -51,8 +51,8 @@ static inline __attribute__((always_inline)) bool is_minimal_shorter(const struc
 	       2 * queue_of(sw, other, detour, all) + config->bias_blocks;
 }
 
-/* Draws one of the group's global links: one of this switch, or one that is reached through a local
- * port, of a switch that has equally many. */
+/* Draws one of the group's global links: one of this switch's, or one of a switch that is reached
+ * through a local port. Each switch has the same number. */
 static unsigned draw(struct weft_switch *sw, port_set ports)
 {
 	port_set all = port_set_from(sw->vc_rule->dateline[sw->vc_rule_at], 0);
@@ -65,7 +65,7 @@ static unsigned draw(struct weft_switch *sw, port_set ports)
 		rng_below(&sw->detour.rng, links) < own ? global : local, &sw->detour.rng);
 }
 
-/* The port with the smallest weight in a HyperX; 'minimal' has the ports of minimal paths. */
+/* Returns the port with the smallest weight in a HyperX. 'minimal': the ports of minimal paths. */
 static unsigned find_lightest(struct weft_switch *sw, const struct vc_ladder *ladder,
 	const struct weft_packet *packet, port_set ports, uint64_t minimal)
 {
@@ -100,7 +100,7 @@ static bool takes_primary(struct weft_switch *sw, const struct vc_ladder *ladder
 	if (primary >= sw->ports || !port_set_has(sw->usable, primary) ||
 		move == VC_LADDER_GLOBAL || ladder->rows)
 		return false;
-	/* A detour may lead to this switch. */
+	/* The detour may also lead to this switch. */
 	if (move == VC_LADDER_LOCAL)
 		return rng_below(&sw->detour.rng, port_set_count(ports) + 1u) == 0;
 	if (ladder->choice == VC_LADDER_ORACLE)
@@ -113,8 +113,8 @@ static bool takes_primary(struct weft_switch *sw, const struct vc_ladder *ladder
 		       other, next_vc(sw, ladder, packet, other, VC_NEXT_STEP));
 }
 
-/* With halves, for a packet from a host: compares queue x links. Both paths may begin at the same
- * port: there the halves of the VCs share a link, so only the lengths count. */
+/* With halves, for a packet from a host: compares queue x links. Both paths may start at the same
+ * port. The halves of the VCs then share its link, so only the lengths count. */
 static bool starts_minimal(const struct weft_switch *sw, const struct weft_packet *packet,
 	unsigned primary, unsigned other)
 {
@@ -135,8 +135,8 @@ static bool starts_minimal(const struct weft_switch *sw, const struct weft_packe
 	       queue_of(sw, other, detour, all) * links[1] + config->bias_blocks;
 }
 
-/* With halves: the second half of the VCs leads to the destination. In the first half the packet is
- * on its way to the drawn host, until it passes the switch of this host or the destination. */
+/* With halves: the second half of the VCs leads to the destination. In the first half the packet
+ * travels towards the drawn host, until it passes that host's switch or the destination's. */
 static unsigned route_in_halves(const struct weft_switch *sw, const struct weft_packet *packet,
 	port_set set, unsigned primary, enum vc_turn *turn)
 {

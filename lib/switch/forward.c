@@ -12,14 +12,14 @@ static bool routing_error(
 	return (packet->hop & ROUTE_PORT_BIT) == 0 || output >= sw->ports;
 }
 
-/* Continues with the next element of the route, which gives the output. */
+/* Reads the next element of the route, which determines the output. */
 static void pass_element(const struct weft_switch *sw, struct weft_packet *packet, unsigned *output)
 {
 	packet->hop = packet->route[packet->cursor];
 	*output = forward_output(sw, packet);
 }
 
-/* Moves the cursor past a step mark or a layer, a high prefix, and the port. Returns the route's
+/* Moves the cursor past a step or layer element, a high prefix and the port. Returns the route's
  * instruction about steps at this switch. */
 static enum vc_turn find_turn(
 	const struct weft_switch *sw, struct weft_packet *packet, unsigned *output)
@@ -58,7 +58,7 @@ static port_set detours(const struct weft_switch *sw, const struct weft_packet *
 {
 	unsigned port;
 
-	/* A mapper's tables have alternatives, all empty, with every rule. */
+	/* A mapper's tables have alternatives with every rule; the sets are empty. */
 	if (sw->vc_rule->steps != VC_STEPS_UGAL)
 		return knows_detours(sw, packet) ? sw->table_alternatives[packet->destination]
 						 : PORT_SET_NONE;
@@ -69,15 +69,15 @@ static port_set detours(const struct weft_switch *sw, const struct weft_packet *
 	return port < sw->ports ? port_set_of(port) : PORT_SET_NONE;
 }
 
-/* Finds an alternative port whose link is up, for a destination whose primary port is down. */
+/* Returns an alternative port whose link is up, for a destination whose primary port is down. */
 static unsigned alternative(const struct weft_switch *sw, const struct weft_packet *packet)
 {
 	port_set usable = PORT_SET_NONE, global = PORT_SET_NONE;
 
 	if (sw->table_alternatives != NULL && packet->route_length == 0)
 		usable = sw->table_alternatives[packet->destination] & sw->usable;
-	/* Control frames on a detour take one of this switch's own global links if it has any, so
-	 * they never circulate. */
+	/* On a detour, control frames prefer the switch's own global links, so they never
+	 * circulate. */
 	if (has_ladder(sw))
 		global = usable & port_set_from(sw->vc_rule->dateline[sw->vc_rule_at], 0);
 	if (!port_set_is_empty(global))
@@ -87,8 +87,8 @@ static unsigned alternative(const struct weft_switch *sw, const struct weft_pack
 	return port_set_round_robin(usable, packet->destination % PORT_SET_PORTS);
 }
 
-/* The reason why a packet cannot leave through '*output', which is not usable; or
- * SWITCH_COUNTER_COUNT if it leaves through another output, to which '*output' is set. */
+/* Returns why a packet cannot be sent through '*output', which is not usable, or sets '*output' to
+ * a different output and returns SWITCH_COUNTER_COUNT. */
 static enum switch_counter find_other(
 	const struct weft_switch *sw, const struct weft_packet *packet, unsigned *output)
 {
@@ -96,12 +96,12 @@ static enum switch_counter find_other(
 		return SWITCH_DISCARD_ROUTING_ERROR;
 	if (packet->route_length == 0 && *output >= sw->ports)
 		return SWITCH_DISCARD_NO_ROUTE;
-	/* detour_route() has already tried everything that the ladder allows. */
+	/* detour_route() has already tried every port that the ladder allows. */
 	*output = has_ladder(sw) ? SWITCH_PORT_NONE : alternative(sw, packet);
 	return *output != SWITCH_PORT_NONE ? SWITCH_COUNTER_COUNT : SWITCH_DISCARD_LINK_DOWN;
 }
 
-/* Blocks that wait for the output in the packet's VC. */
+/* Returns the blocks waiting for the output in this VC, at all inputs. */
 static uint32_t waiting_blocks(const struct weft_switch *sw, unsigned output, unsigned vc)
 {
 	const struct switch_output *out = &sw->port[output].output;
@@ -122,9 +122,9 @@ static void mark(struct weft_switch *sw, struct weft_packet *packet, unsigned ou
 		fecn_mark_red(sw->fecn, packet, waiting_blocks(sw, output, packet->vc));
 }
 
-/* Decides the output, and the VC in which the next device stores the packet: by SL; if routes have
- * VC classes, by the packet's input and output ports; with AFI, the AFC for an adapted packet. Also
- * marks the packet, and sets the time from which it waits. */
+/* Decides the output and the VC in which the next device stores the packet. The VC is determined by
+ * the SL or, if routes have VC classes, by input and output port; with AFI an adapted packet is
+ * stored in the AFC. Also marks the packet if necessary. */
 static unsigned decide(struct weft_switch *sw, struct weft_packet *packet, unsigned output,
 	enum vc_turn turn, weft_time now)
 {
@@ -173,8 +173,7 @@ unsigned forward_exception(
 	return decide(sw, packet, output, turn, now);
 }
 
-/* The mapper's frames have a list of ports, followed by an element for the device that they
- * reach. */
+/* The mapper's frames have a list of ports and then an element for the device that they reach. */
 static bool is_of_mapper(const struct weft_packet *packet)
 {
 	return packet->kind == FRAME_SCOUT || packet->kind == FRAME_MAPPER;
@@ -186,13 +185,13 @@ static bool control_route(
 	*output = forward_output(sw, packet);
 	if (!is_of_mapper(packet))
 		(void)find_turn(sw, packet, output);
-	/* The mapper's frames have no destination that a table contains. */
+	/* No table contains a destination for the mapper's frames. */
 	if ((packet->route_length != 0 || is_of_mapper(packet)) &&
 		routing_error(sw, packet, *output))
 		return false;
 	if (*output < sw->ports)
 		return true;
-	/* For this pair of hosts there may be only detours. */
+	/* There may be only detours for this pair of hosts. */
 	if (has_ladder(sw) && knows_detours(sw, packet))
 		*output = alternative(sw, packet);
 	return *output < sw->ports;
@@ -235,7 +234,7 @@ void forward_queue_control(struct weft_switch *sw, struct weft_packet *packet, u
 	arbiter_update(sw, output);
 }
 
-/* The agent is at part 0. */
+/* The agent is in shard 0. */
 static void take_to_agent(struct weft_switch *sw, struct weft_packet *packet)
 {
 	if (sw->shard == NULL || sw->shard->number == 0)
@@ -305,7 +304,7 @@ static inline __attribute__((always_inline)) unsigned transmit_burst(struct weft
 	return count;
 }
 
-/* Arbitration chooses each packet individually. */
+/* Sends packets singly, because the rules choose each one. */
 static unsigned transmit_by_rules(struct weft_switch *sw, unsigned output,
 	struct weft_packet **packets, unsigned max, weft_time now)
 {

@@ -2,22 +2,22 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The parts of switch.h that a driver calls for each data packet, inline. 'port' is the input's.
- * 'voq' is sw->voq as a constant, so that each form is compiled on its own. */
+/* The parts of switch.h that a driver calls for each data packet, inline. 'port' is always the
+ * input port. 'voq' is sw->voq as a constant, so both forms are compiled separately. */
 
 #include "adaptive_routing.h"
 #include "arbiter.h"
 #include "congestion_control.h"
 #include "switch.h"
 
-/* Admits a packet that is not plain: finds the fault, or makes the decisions. 'output' comes from
- * route or table. Sets vc_next. Returns the output, or SWITCH_PORT_NONE if the packet was
+/* Admits a packet that is not plain: finds the fault or makes the decisions. 'output' is from the
+ * route or the table. Sets vc_next. Returns the output, or SWITCH_PORT_NONE if the packet was
  * discarded. */
 unsigned forward_exception(
 	struct weft_switch *sw, struct weft_packet *packet, unsigned output, weft_time now);
 
-/* The output by source route (packet.hop, which has ROUTE_PORT_BIT; the cursor advances) or by
- * table. If there is no route, the result is a port that is not usable. */
+/* Returns the output from the source route (packet.hop, which has ROUTE_PORT_BIT; the cursor
+ * advances) or from the table. Without a route the result is not a usable port. */
 static inline unsigned forward_output(const struct weft_switch *sw, struct weft_packet *packet)
 {
 	if (packet->route_length != 0) {
@@ -31,9 +31,9 @@ static inline unsigned forward_output(const struct weft_switch *sw, struct weft_
 	return switch_table_port(sw, packet->destination);
 }
 
-/* A control frame joins those that wait for its output, or is discarded if too many wait. */
+/* Adds a control frame to those waiting for its output, or discards it if the reserve is full. */
 void forward_queue_control(struct weft_switch *sw, struct weft_packet *packet, unsigned output);
-/* The same for frames to the device's agent. */
+/* Adds a control frame to those for the device's agent. */
 void forward_give_to_agent(struct weft_switch *sw, struct weft_packet *packet);
 
 static inline bool forward_is_in(port_set outputs, unsigned output)
@@ -41,8 +41,8 @@ static inline bool forward_is_in(port_set outputs, unsigned output)
 	return output < PORT_SET_PORTS && port_set_has(outputs, output);
 }
 
-/* Admission of a plain packet: nothing is wrong with it, and only the next VC has to be decided, by
- * SL. Its output is in 'outputs', which are usable; the sender had the credits. */
+/* Returns true for a plain packet: it has no fault, its output is in 'outputs', all usable, and
+ * only its next VC must be determined, from its SL. The sender had the credits. */
 static inline __attribute__((always_inline)) bool forward_is_plain(const struct weft_switch *sw,
 	const struct switch_port *port, const struct weft_packet *packet, unsigned output,
 	port_set outputs)
@@ -52,18 +52,18 @@ static inline __attribute__((always_inline)) bool forward_is_plain(const struct 
 	       __builtin_expect(credit_covers(&port->link.rx[packet->vc], packet->blocks), 1);
 }
 
-/* The header for the next device. In one word: bytes written singly and read together would stall
- * the pipeline. */
+/* Sets the header for the next device with one word access. Reading a word after writing its bytes
+ * singly would stall the pipeline. */
 static inline void forward_set_header_vc(struct weft_packet *packet)
 {
 	packet->mutable_word =
 		(packet->mutable_word & ~MUTABLE_VC(0xFF)) | MUTABLE_VC(packet->vc_next);
 }
 
-/* Admits a data packet that arrived whole on packet->in_port. Filled in by the driver: bytes,
- * blocks, in_port, vc, the mutable header bytes, hop, route, route_length, sl, control, destination
- * and, with contention, arrived_ps. Returns the output; SWITCH_PORT_NONE: discarded. The caller
- * then calls switch_pass() or switch_store(). */
+/* Admits a data packet that has arrived completely on packet->in_port. The driver must have set
+ * bytes, blocks, in_port, vc, the mutable header bytes, hop, route, route_length, sl, control,
+ * destination and, with contention, arrived_ps. Returns the output, or SWITCH_PORT_NONE if the
+ * packet was discarded. The caller then calls switch_pass() or switch_store(). */
 static inline __attribute__((always_inline)) unsigned switch_admit(
 	struct weft_switch *sw, struct switch_port *port, struct weft_packet *packet, weft_time now)
 {
@@ -81,8 +81,8 @@ static inline __attribute__((always_inline)) unsigned switch_admit(
 	return output;
 }
 
-/* Takes a packet past the queues of its output, which is idle. Returns false if there are no
- * credits, or its own queue is not empty. */
+/* Lets a packet bypass the queues of its output, which is idle. Returns false if there are no
+ * credits or the packet's own queue is not empty. */
 static inline __attribute__((always_inline)) bool forward_pass(struct weft_switch *sw,
 	struct switch_port *port, const struct weft_packet *packet, unsigned output, const bool voq)
 {
@@ -97,18 +97,18 @@ static inline __attribute__((always_inline)) bool forward_pass(struct weft_switc
 	return true;
 }
 
-/* Takes an admitted packet past the queues if the driver can send through its output now, the
+/* Lets an admitted packet bypass the queues if the driver can send through its output now, the
  * output is idle and there are credits. Arbitration would pick this packet next anyway, so the
- * outcome is the same as with switch_store() and switch_transmit(). Returns false if nothing
- * changed, and the packet has to be stored. The driver calls switch_count_passed() for packets that
- * passed. */
+ * outcome is the same as with switch_store() and switch_transmit(). Returns false if the packet
+ * must be stored; nothing has changed then. The driver calls switch_count_passed() for packets that
+ * bypassed the queues. */
 static inline __attribute__((always_inline)) bool switch_pass(struct weft_switch *sw,
 	struct switch_port *port, const struct weft_packet *packet, unsigned output, const bool voq)
 {
 	return port_set_has(sw->idle, output) && forward_pass(sw, port, packet, output, voq);
 }
 
-/* An admitted packet joins its queue. */
+/* Stores an admitted packet in its queue. */
 static inline void switch_store(
 	struct weft_switch *sw, struct weft_packet *packet, unsigned output, weft_time now)
 {
@@ -122,7 +122,7 @@ static inline void switch_store(
 		congestion_control_grown(sw->congestion, packet, output, queue, now);
 }
 
-/* The limits of a port rose while its link was up. */
+/* Call when a port's limits have increased while its link is up. */
 static inline void switch_granted(struct weft_switch *sw, unsigned port)
 {
 	if (__builtin_expect(sw->peer_buffers != NULL, 0))
@@ -131,7 +131,7 @@ static inline void switch_granted(struct weft_switch *sw, unsigned port)
 		arbiter_retry(sw, port);
 }
 
-/* switch_admit() and switch_store(): a packet that may not pass the queues. */
+/* Admits and stores a packet that may not bypass the queues. */
 static inline void switch_receive(struct weft_switch *sw, struct weft_packet *packet, weft_time now)
 {
 	unsigned output = switch_admit(sw, &sw->port[packet->in_port], packet, now);
@@ -140,11 +140,11 @@ static inline void switch_receive(struct weft_switch *sw, struct weft_packet *pa
 		switch_store(sw, packet, output, now);
 }
 
-/* switch_admit() and switch_pass() for a plain packet, for a driver that has read the frame but has
- * not made a descriptor yet: this saves the descriptor and two queue operations. 'outputs': the
- * outputs through which the driver can send now. Returns the output, with the mutable header bytes
- * for the next device. SWITCH_PORT_NONE: the switch is unchanged, and the packet needs a descriptor
- * and switch_receive(). */
+/* Admits and passes a plain packet, for a driver that has read the frame but has not created a
+ * descriptor yet. This saves the descriptor and two queue operations. 'outputs' are those through
+ * which the driver can send now. Returns the output and sets the mutable header bytes for the next
+ * device. If it returns SWITCH_PORT_NONE, the switch is unchanged; create a descriptor and call
+ * switch_receive(). */
 static inline __attribute__((always_inline)) unsigned switch_receive_direct(struct weft_switch *sw,
 	struct switch_port *port, struct weft_packet *packet, port_set outputs, const bool voq)
 {
@@ -159,15 +159,15 @@ static inline __attribute__((always_inline)) unsigned switch_receive_direct(stru
 	return output;
 }
 
-/* Data packets that arrived on a port. */
+/* Counts data packets that arrived on a port. */
 static inline void switch_count_in(struct switch_port *port, unsigned packets, uint64_t bytes)
 {
 	port->count[SWITCH_DATA_IN] += packets;
 	port->count[SWITCH_BYTES_IN] += bytes;
 }
 
-/* Accounts for packets that passed the queues from 'input' to 'output': counts them, and advances
- * the round robin as if they had been stored. 'vc': the VC of the last one. */
+/* Counts packets that bypassed the queues from 'input' to 'output' and advances the round robin as
+ * if they had been stored. 'vc' is the VC of the last packet. */
 static inline void switch_count_passed(struct weft_switch *sw, unsigned input, unsigned vc,
 	unsigned output, unsigned packets, uint64_t bytes)
 {
@@ -179,7 +179,7 @@ static inline void switch_count_passed(struct weft_switch *sw, unsigned input, u
 	arbiter_advance_vc(sw, output, input, vc);
 }
 
-/* switch_transmit() for a single packet, inline; NULL if none may leave. */
+/* switch_transmit() for a single packet, inline. Returns NULL if none may be sent. */
 static inline __attribute__((always_inline)) struct weft_packet *switch_transmit_one(
 	struct weft_switch *sw, unsigned output, weft_time now, const bool voq)
 {
@@ -199,10 +199,10 @@ static inline __attribute__((always_inline)) struct weft_packet *switch_transmit
 	return packet;
 }
 
-/* Discards in a switch: each is counted at the packet's input port, the packet's buffer space is
- * returned, and the packet joins the list from which the driver frees it. */
+/* Discards in a switch. Each packet is counted at its input port, its buffer space is returned, and
+ * it is added to the list from which the driver frees it. */
 
-/* Discards a frame that takes no buffer space. */
+/* Discards a frame that occupies no buffer space. */
 static inline void discard_frame(
 	struct weft_switch *sw, struct weft_packet *packet, enum switch_counter reason)
 {
@@ -213,7 +213,7 @@ static inline void discard_frame(
 	sw->discarded = packet;
 }
 
-/* A data packet from a queue. */
+/* Discards a data packet from a queue. */
 static inline void discard_stored(
 	struct weft_switch *sw, struct weft_packet *packet, enum switch_counter reason)
 {
@@ -221,8 +221,8 @@ static inline void discard_stored(
 	discard_frame(sw, packet, reason);
 }
 
-/* A data packet that was never stored. Its blocks were received and are free again, so the limit
- * advances. */
+/* Discards a data packet that was never stored. Its blocks count as received and released, so the
+ * limit advances. */
 static inline void discard_arrival(
 	struct weft_switch *sw, struct weft_packet *packet, enum switch_counter reason)
 {

@@ -20,8 +20,8 @@ const char *switch_counter_name(unsigned counter)
 	return counter < SWITCH_COUNTER_COUNT ? name[counter] : NULL;
 }
 
-/* Blocks of a port's buffer: no more than the number of frames that its receive ring holds while
- * the core is busy elsewhere, because a frame may be as small as one block. */
+/* Returns a port's buffer size in blocks: at most the number of frames that the receive ring holds
+ * while the core is busy elsewhere, because a frame may be as small as one block. */
 static uint32_t port_blocks(const struct switch_config *config, unsigned port)
 {
 	uint32_t slots = config->port_slots[port];
@@ -49,7 +49,7 @@ static void init_ports(struct weft_switch *sw, const struct switch_config *confi
 	}
 }
 
-/* This reduces the check for a host beyond the table to one comparison. */
+/* With this table, one comparison detects hosts beyond the table, even if there is none. */
 static const uint8_t no_table[] = {SWITCH_PORT_NONE};
 
 void switch_set_table(
@@ -87,7 +87,7 @@ static bool config_valid(const struct switch_config *config)
 	return true;
 }
 
-/* Offsets of a switch's parts in its memory, each at the start of a cache line. */
+/* Offsets of a switch's parts in its memory, all aligned to cache lines. */
 struct layout {
 	size_t cross, queue, rules, end;
 };
@@ -117,7 +117,7 @@ size_t switch_bytes(const struct switch_config *config)
 	return config_valid(config) ? lay_out(config).end : 0;
 }
 
-#define DETOUR_STREAM 2 /* stream of the switch's random numbers */
+#define DETOUR_STREAM 2 /* random stream for detours */
 
 static void configure(struct weft_switch *sw, const struct switch_config *config, weft_time now)
 {
@@ -227,7 +227,7 @@ bool switch_is_empty(const struct weft_switch *sw)
 	return true;
 }
 
-/* Discards the packets for 'output' from a queue whose head leaves through another output. */
+/* Discards the packets for 'output' from a queue whose head is for a different output. */
 static void discard_behind_head(
 	struct weft_switch *sw, struct voq *queue, unsigned output, enum switch_counter reason)
 {
@@ -247,7 +247,7 @@ static void discard_behind_head(
 	queue->tail = before;
 }
 
-/* Empties the queues of 'output'; the packets are counted as 'reason' at their inputs. */
+/* Empties the queues of 'output'. The packets are counted as 'reason' at their inputs. */
 static void discard_data(struct weft_switch *sw, unsigned output, enum switch_counter reason)
 {
 	struct switch_output *out = &sw->port[output].output;
@@ -259,7 +259,7 @@ static void discard_data(struct weft_switch *sw, unsigned output, enum switch_co
 
 		discard_stored(sw, arbiter_remove(sw, input, vc, output), reason);
 	}
-	/* Without VOQs, packets for this output also wait behind heads for other outputs. */
+	/* Without VOQs, packets for this output may also wait behind heads for other outputs. */
 	for (unsigned i = 0; !sw->voq && i < (unsigned)sw->ports * sw->vcs; i++)
 		discard_behind_head(sw, &sw->queue[i], output, reason);
 	arbiter_update(sw, output);
@@ -281,7 +281,7 @@ static void discard_waiting_control(struct weft_switch *sw, unsigned output)
 
 static void discard_all_data(struct weft_switch *sw, enum switch_counter reason)
 {
-	/* Without VOQs a removal may bring up a head for an output that was emptied before. */
+	/* Without VOQs a removal may expose a head for an output that was already emptied. */
 	while (!switch_is_empty(sw))
 		for (unsigned output = 0; output < sw->ports; output++)
 			if (sw->shard == NULL || !switch_shard_is_foreign(sw->shard, output))
@@ -334,7 +334,7 @@ unsigned switch_poll_link(struct weft_switch *sw, unsigned port, weft_time now)
 	return due;
 }
 
-/* The neighbour sent something. */
+/* Forgets the size of the neighbour's buffer if the neighbour has restarted. */
 static void reset_peer_state(struct weft_switch *sw, unsigned port, uint64_t sessions_before)
 {
 	if (sw->peer_buffers != NULL && sw->port[port].link.sessions_seen != sessions_before)
@@ -368,7 +368,7 @@ void switch_on_hello(
 		link_is_up(sw, port);
 }
 
-/* Discards the stalled heads of one output that waited too long. */
+/* Discards the stalled heads of one output that have waited too long. */
 static void watch_output(struct weft_switch *sw, unsigned output, weft_time now)
 {
 	bool discarded = false;
@@ -387,7 +387,7 @@ static void watch_output(struct weft_switch *sw, unsigned output, weft_time now)
 			discarded = true;
 		}
 	}
-	/* The next heads have not waited yet. */
+	/* The next heads have not been waiting yet. */
 	if (discarded)
 		arbiter_retry(sw, output);
 }
@@ -396,7 +396,7 @@ void switch_poll_watchdog(struct weft_switch *sw, weft_time now)
 {
 	if (now < sw->watchdog_due || sw->watchdog_ps == WEFT_TIME_NEVER)
 		return;
-	/* Checking every sixteenth of its time is precise enough for a watchdog. */
+	/* Checking every sixteenth of the period is precise enough for a watchdog. */
 	sw->watchdog_due = now + sw->watchdog_ps / 16;
 	for (unsigned output = 0; output < sw->ports; output++)
 		watch_output(sw, output, now);

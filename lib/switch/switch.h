@@ -6,9 +6,9 @@
 /* The emulated switch
  *
  *   Input-queued: an input buffer per port divided into VCs, VOQs, credits per VC, source routes or
- *   a destination table, round-robin arbitration. A state machine: the driver hands it packets and
- *   the time, and gets packets back. It owns no port, reads no clock, and allocates nothing after
- *   switch_create(). Parts that are called for each packet are inline, in forward.h.
+ *   a destination table, round-robin arbitration. A state machine: the driver passes packets and
+ *   the time to it, and takes packets from it. It owns no port, reads no clock, and allocates nothing
+ *   after switch_create(). Functions that are called for each packet are inline, in forward.h.
  *
  * Entry points
  *   poll driver, pipelines/poll/poll_switch.c
@@ -26,9 +26,9 @@
  *     switch_congestion.h         congestion control
  *     contention.h                waiting times and contending flows
  *
- *   Admission, once per data packet: VC, credits, route, output, next VC. A plain packet (nothing
- *   to decide, nothing wrong) is admitted inline, any other by forward_exception() in forward.c.
- *   An admitted packet passes the queues if its output is idle, or joins the queue of
+ *   Admission, once per data packet, covers VC, credits, route, output and next VC. A plain packet
+ *   (no fault, no decision needed) is admitted inline, any other by forward_exception() in forward.c.
+ *   An admitted packet bypasses the queues if its output is idle, or is added to the queue of
  *   (input, VC, output).
  *
  * Departures and their counters (switch_counters.h)
@@ -38,15 +38,14 @@
  *   At any time data_in = data_out + stored + discarded: switch_check()
  *
  * Threads
- *   One thread per switch, or per part of one (switch_shard.h). Packets are in the driver's memory;
- *   while a packet is stored, it belongs to the switch.
+ *   One thread per switch, or per shard of a divided one (switch_shard.h). Packets are in the
+ *   driver's memory; while a packet is stored, the switch owns it.
  *
- * Where the behaviour comes from
+ * Sources of the behaviour
  *   Credits: InfiniBand FCTBS and FCCL (credit.h). Frames and routes: docs/reference/wire-format.md.
  *   VOQs, adaptive routing, AFI, notifications: the papers named in congestion_detector.h,
- *   arn_table.h, adaptive_routing.c and congestion_control.h. Marks: fecn.h. Waiting times: contention.h. The
- *   watchdog and the reserve for control frames are Weft's own.
- */
+ *   arn_table.h, adaptive_routing.c and congestion_control.h. Marks: fecn.h. Waiting times: contention.h.
+ *   Specific to Weft: the watchdog and the reserve for control frames. */
 /* clang-format on */
 
 #include <stdbool.h>
@@ -64,49 +63,47 @@
 #include "wire/packet.h"
 
 #define SWITCH_PORTS_MAX   PORT_SET_LIMIT
-#define SWITCH_HOSTS_MAX   65536 /* limit of a table: host numbers have 16 bits */
+#define SWITCH_HOSTS_MAX   65536 /* maximum size of a table: host numbers have 16 bits */
 #define SWITCH_PORT_NONE   0xFF
-#define SWITCH_TABLE_BLOCK 64u /* hosts in a block of a table */
+#define SWITCH_TABLE_BLOCK 64u /* hosts per block of a table */
 
 struct switch_config {
 	uint64_t device; /* identity for hellos */
 	uint32_t session;
-	uint8_t ports;          /* 1..SWITCH_PORTS_MAX */
-	uint8_t vcs;            /* 1..FRAME_VCS_MAX, the AFC included when there is one */
-	bool voq;               /* false: one queue per (input, VC), only its head can leave */
-	uint32_t buffer_blocks; /* per input port, split equally among the VCs */
-	uint32_t port_slots[SWITCH_PORTS_MAX]; /* frames that its receive ring holds; 0: no such
-						* limit. The buffer advertised for a port never
-						* exceeds it */
-	port_set open_ports;                   /* set: peers without credits (link_end.h) */
-	port_set absent_ports; /* set: no cable; packets routed there are discarded as link down */
-	uint8_t sl_to_vc[16];  /* queuing scheme */
-	weft_time hello_ps;    /* 10 ms in the papers; 3 missed: down */
+	uint8_t ports; /* 1..SWITCH_PORTS_MAX */
+	uint8_t vcs;   /* 1..FRAME_VCS_MAX, including the AFC */
+	bool voq;      /* false: one queue per (input, VC), of which only the head can be sent */
+	uint32_t buffer_blocks;                /* per input port, split equally among the VCs */
+	uint32_t port_slots[SWITCH_PORTS_MAX]; /* frames that each receive ring holds, which limits
+						  the buffer advertised for the port; 0: no limit */
+	port_set open_ports;                   /* ports whose peers use no credits (link_end.h) */
+	port_set absent_ports; /* ports without a cable; packets routed there are discarded as link
+				  down */
+	uint8_t sl_to_vc[16];  /* the queuing scheme */
+	weft_time hello_ps;    /* 10 ms in the papers; the link is down after 3 missed hellos */
 	weft_time credit_refresh_ps;
 	bool credits_each;        /* link_end_config.each */
 	weft_time watchdog_ps;    /* WEFT_TIME_NEVER: off */
-	uint16_t control_reserve; /* number of control frames that may wait at an output */
-	/* Destination table: for each host, the primary port (SWITCH_PORT_NONE: no route) and the
-	 * set of alternative ports, which may be NULL. Owned by the caller, and in use until the
-	 * switch is destroyed or switch_set_routing() has exchanged it. */
+	uint16_t control_reserve; /* maximum number of control frames waiting at an output */
+	/* Destination table: the primary port for each host (SWITCH_PORT_NONE: no route) and the
+	 * set of alternative ports, which may be NULL. Borrowed until the switch is destroyed or
+	 * switch_set_routing() has replaced the table. */
 	const uint8_t *table_port;
 	const port_set *table_alternatives;
-	uint32_t table_hosts; /* up to SWITCH_HOSTS_MAX */
-	/* Not NULL: the primary ports of hosts from n * SWITCH_TABLE_BLOCK on are in block
-	 * table_block[n] of table_port, so that many switches can share memory. Owned by the
-	 * caller. */
+	uint32_t table_hosts; /* at most SWITCH_HOSTS_MAX */
+	/* If not NULL, the primary ports of hosts from n * SWITCH_TABLE_BLOCK on are in block
+	 * table_block[n] of table_port, so that many switches can share memory. Borrowed. */
 	const uint16_t *table_block;
-	/* VC classes that are part of the routes; may be NULL. Otherwise they determine the next VC
-	 * instead of sl_to_vc: class n uses VC n, and 'vcs' is at least the number of classes.
-	 * Owned by the caller, like the table; 'vc_rule_at' is this switch's number in it. */
+	/* VC classes that are part of the routes; may be NULL. If set, they determine the next VC
+	 * instead of sl_to_vc: class n uses VC n, and 'vcs' must be at least the number of classes.
+	 * Borrowed, like the table. 'vc_rule_at' is this switch's index in the rule. */
 	const struct vc_rule *vc_rule;
 	uint32_t vc_rule_at;
-	struct detour_config detour;           /* used only with the VC rule of a Dragonfly */
-	struct arbitration_config arbitration; /* other than round robin: with VOQs */
+	struct detour_config detour;           /* used only if the VC rule is a ladder */
+	struct arbitration_config arbitration; /* rules other than round robin require VOQs */
 };
 
-/* The part of a switch's configuration that a mapper may change, all at once. Fields as in
- * switch_config. */
+/* The part of a switch's configuration that a mapper may replace as a whole (see switch_config). */
 struct switch_routing {
 	const uint8_t *port;          /* [hosts]; NULL: no table */
 	const port_set *alternatives; /* [hosts] or NULL */
@@ -118,11 +115,11 @@ struct switch_routing {
 };
 
 /* A crosspoint of the crossbar: the VCs of an input that have packets for an output. A switch with
- * a single VC does not use it: there the sets of the outputs suffice (switch_ready_vcs()). */
+ * a single VC does not use it, because the output's sets suffice (switch_ready_vcs()). */
 struct crosspoint {
-	uint16_t ready;   /* VCs whose head may be able to leave */
-	uint16_t stalled; /* VCs whose head waits for credits */
-	uint8_t next_vc;  /* round robin */
+	uint16_t ready;   /* VCs whose head may be sendable */
+	uint16_t stalled; /* VCs whose head is waiting for credits */
+	uint8_t next_vc;  /* round-robin position */
 	uint8_t reserved[3];
 };
 
@@ -164,44 +161,43 @@ struct switch_shard;
 #define SWITCH_VOQS  1
 #define SWITCH_RULES 2
 
-/* The first cache line has everything that a plain packet needs. */
+/* The first cache line contains everything that a plain packet needs. */
 struct weft_switch {
 	uint8_t ports, vcs;
-	uint8_t voq; /* 0: no VOQs; SWITCH_VOQS; SWITCH_RULES: VOQs, and 'arbitration' */
+	uint8_t voq; /* 0: no VOQs; SWITCH_VOQS; SWITCH_RULES: VOQs with 'arbitration' */
 	struct congestion_signal signal;
-	uint16_t table_last; /* last host of the table; without a table 0, and host 0 is
-			      * unreachable */
+	uint16_t
+		table_last; /* last host of the table; without a table 0, and host 0 has no route */
 	const uint8_t *table_port;
 	const uint16_t *table_block; /* indexed by host / SWITCH_TABLE_BLOCK; NULL: table_port is
 				      * indexed by host */
 	uint8_t sl_to_vc[16];
 	port_set usable; /* outputs whose link is not down */
-	port_set busy;   /* outputs that may have something to send */
-	port_set idle; /* usable outputs where no packet waits, ready or stalled (switch_pass()) */
+	port_set busy;   /* outputs that may have frames to send */
+	port_set
+		idle; /* usable outputs without waiting packets, ready or stalled (switch_pass()) */
 	struct voq *queue; /* all queues: [output][input][vc], or [input][vc] without VOQs */
-	/* A queue that grows above this size is reported to congestion control; UINT32_MAX: none.
-	 */
+	/* Queues that grow above this size are reported to congestion control; UINT32_MAX: none. */
 	uint32_t report_above_blocks;
 	const struct vc_rule *vc_rule;
 	struct crosspoint *cross; /* [output][input] */
 	const port_set *table_alternatives;
 	struct congestion_control *congestion; /* NULL: none (switch_congestion.h) */
-	/* Inputs whose packet is being transmitted. Without VOQs such an input provides no other
-	 * packet before the tail has left (switch_hold()). */
+	/* Inputs whose packet is being transmitted. Without VOQs such an input provides no further
+	 * packet until the tail has been sent (switch_hold()). */
 	port_set held;
 	struct weft_packet *discarded;
-	port_set linked;                                /* ports whose link is up */
-	port_set absent;                                /* ports without a cable */
-	struct weft_packet *for_agent, *for_agent_tail; /* the tail is valid only if there is a
-							 * head */
+	port_set linked; /* ports whose link is up */
+	port_set absent; /* ports without a cable */
+	struct weft_packet *for_agent,
+		*for_agent_tail; /* the tail is valid only if the head is not NULL */
 	bool has_agent;
 	weft_time watchdog_ps, watchdog_due;
 	uint32_t vc_rule_at;
 	uint16_t control_reserve;
-	struct fecn *fecn;                /* the caller's; NULL: nothing is marked */
-	struct contention *contention;    /* owned by the caller; NULL: departures are not timed */
-	struct peer_buffer *peer_buffers; /* [ports], the buffers behind the outputs, if there is
-					   * congestion control */
+	struct fecn *fecn;                /* borrowed; NULL: no packets are marked */
+	struct contention *contention;    /* borrowed; NULL: departures are not timed */
+	struct peer_buffer *peer_buffers; /* [ports], the buffers behind the outputs, or NULL */
 	struct arbitration *arbitration;  /* NULL: round robin */
 	struct switch_shard *shard;       /* NULL: the switch is not divided (switch_shard.h) */
 	struct detour detour;
@@ -213,28 +209,30 @@ _Static_assert(PORT_SET_WORDS > 1 || offsetof(struct weft_switch, queue) == 64,
 
 /* Returns NULL with errno EINVAL (a number out of range) or ENOMEM. */
 struct weft_switch *switch_create(const struct switch_config *config, weft_time now);
-/* The same in the caller's memory, for many switches close together: switch_bytes() zeroed bytes at
- * an address that is a multiple of 64. The caller frees it. Returns NULL with errno EINVAL. */
+/* Like switch_create(), but in memory that the caller provides and frees, so that many switches can
+ * be adjacent. 'memory' must be aligned to 64 bytes and contain switch_bytes() zero bytes. Returns
+ * NULL with errno EINVAL. */
 struct weft_switch *switch_place(void *memory, const struct switch_config *config, weft_time now);
-/* Returns 0 if a number is out of range. */
+/* Returns the size for switch_place(), or 0 if a number is out of range. */
 size_t switch_bytes(const struct switch_config *config);
-/* The driver frees stored packets first: switch_drain(). */
+/* Call switch_drain() first, so that the driver can free the stored packets. */
 void switch_destroy(struct weft_switch *sw);
 
-/* Takes a control frame that passes through the switch into the reserve of its output. A mapper's
- * frame (FRAME_SCOUT or FRAME_MAPPER) is routed by its list of ports only; if its last element is
- * for the agent of the device that it has reached, and that is this one, it goes there
- * (switch_take_for_agent()). Any other element in such a frame is a routing error. Filled in by the
- * driver: as for switch_receive(), and 'kind'. */
+/* Receives a control frame that passes through the switch into the reserve of its output. A
+ * mapper's frame (FRAME_SCOUT or FRAME_MAPPER) is routed only by its list of ports. If its last
+ * element is reached and addresses this device's agent, it is kept for switch_take_for_agent(). Any
+ * other element in such a frame is a routing error. The driver fills in the same fields as for
+ * switch_receive(), and 'kind'. */
 void switch_receive_control(struct weft_switch *sw, struct weft_packet *packet, weft_time now);
 
-/* Up to 'max' packets that may leave through 'output' now, control frames first; returns how many.
- * Their credits are taken, and their space in the input buffers is free. */
+/* Takes up to 'max' packets that may be sent through 'output' now, control frames first, and
+ * returns how many. Takes their credits and releases their space in the input buffers. */
 unsigned switch_transmit(struct weft_switch *sw, unsigned output, struct weft_packet **packets,
 	unsigned max, weft_time now);
 
-/* Without VOQs an input reads one packet out at a time: nothing more is taken from a held input.
- * Drivers whose transmissions take time call these two functions; with VOQs they have no effect. */
+/* Without VOQs an input reads one packet at a time: no further packet is taken from a held input.
+ * Drivers whose transmissions take time call these two functions, which have no effect with VOQs.
+ */
 static inline void switch_hold(struct weft_switch *sw, unsigned input)
 {
 	sw->held |= port_set_of(input);
@@ -245,63 +243,64 @@ static inline void switch_let_go(struct weft_switch *sw, unsigned input)
 	sw->held &= ~port_set_of(input);
 }
 
-/* The discarded packets, linked by 'next', each with 'discard'; NULL if none. The caller frees
- * them.
- */
+/* Returns the discarded packets, linked by 'next', with the reason in 'discard'; NULL if there are
+ * none. The caller frees them. */
 struct weft_packet *switch_take_discards(struct weft_switch *sw);
 
-/* Sets whether the driver accepts the mapper's frames for this device. If not (the default), such
- * frames are routing errors. */
+/* Sets whether the driver accepts the mapper's frames for this device. If not (the default), they
+ * are routing errors. */
 static inline void switch_serve_agent(struct weft_switch *sw, bool served)
 {
 	sw->has_agent = served;
 }
 
-/* The mapper's frames that arrived for this device, in order, linked by 'next'; NULL if none. The
- * caller frees them. */
+/* Returns the mapper's frames that arrived for this device, in order, linked by 'next'; NULL if
+ * there are none. The caller frees them. */
 struct weft_packet *switch_take_for_agent(struct weft_switch *sw);
 
-/* Link protocol: returns a set of LINK_SEND_* for 'port'; handles a link that went down (its queues
- * are discarded) or came back. */
+/* Link protocol. switch_poll_link() returns a set of LINK_SEND_* for 'port'. If the link went down,
+ * its queues are discarded. The functions also handle a link that comes back. */
 unsigned switch_poll_link(struct weft_switch *sw, unsigned port, weft_time now);
 void switch_on_credit(
 	struct weft_switch *sw, unsigned port, const struct control_credit *credit, weft_time now);
 void switch_on_hello(
 	struct weft_switch *sw, unsigned port, const struct control_hello *hello, weft_time now);
 
-/* Discards heads that did not move for the watchdog's time. Cheap when nothing is due. */
+/* Discards heads that have not moved for watchdog_ps. Cheap when no check is due. */
 void switch_poll_watchdog(struct weft_switch *sw, weft_time now);
 
-/* The table of destinations, as in switch_config; NULL: none. For the files of this folder. */
+/* For the files of this folder: sets the destination table, as in switch_config; NULL: none. */
 void switch_set_table(
 	struct weft_switch *sw, const uint8_t *port, const uint16_t *block, uint32_t hosts);
-/* Hosts in it; 0: there is no table. */
+/* Returns the number of hosts in the table; 0: no table. */
 uint32_t switch_table_hosts(const struct weft_switch *sw);
 
-/* Exchanges tables, VC rule and SL to VC, at any time: packets that arrive from now on use the new
- * ones. The old ones are not read again, so they may be freed. A stored packet keeps its output and
- * next VC; such packets are the old generation that transition_check.h counts. Congestion control
- * removes its entries. Returns 0, or -EINVAL with the switch unchanged: a number out of range, or,
- * with congestion control, VC classes, no alternatives, or more hosts than it has room for. */
+/* Replaces tables, VC rule and SL to VC, at any time. Packets that arrive afterwards use the new
+ * ones. The old ones are not read again and may be freed. A stored packet keeps its output and next
+ * VC; transition_check.h counts such packets as the old generation. Congestion control removes its
+ * entries. Returns 0, or -EINVAL with the switch unchanged if a number is out of range. With
+ * congestion control it also returns -EINVAL for VC classes, a table without alternatives, or too
+ * many hosts. */
 int switch_set_routing(struct weft_switch *sw, const struct switch_routing *routing);
 
-/* Discards all stored packets, for the end of a run. */
+/* Discards all stored packets, at the end of a run. */
 void switch_drain(struct weft_switch *sw);
-/* Discards all stored data; control frames, the mapper's among them, stay. */
+/* Discards all stored data packets, but no control frames. */
 void switch_purge(struct weft_switch *sw);
 
-/* Whether no data packet is stored. A single comparison if no control frame waits either. */
+/* Returns true if no data packet is stored; one comparison if no control frame is waiting either.
+ */
 bool switch_is_empty(const struct weft_switch *sw);
 
-/* Data packets and blocks stored at all inputs. */
+/* Returns the number of data packets stored at all inputs. */
 uint64_t switch_stored_packets(const struct weft_switch *sw);
 
-/* Checks invariants, for tests and debug builds: accounting of packets, no buffer over its limit,
- * blocks of the queues equal to the credits' view, bitmaps equal to the queues. Returns NULL, or a
- * description of the violation. */
+/* Checks invariants, for tests and debug builds: packet accounting, buffers within their limits,
+ * blocks of queues and credits equal, bitmaps equal to the queues. Returns NULL or a description of
+ * the violation. */
 const char *switch_check(const struct weft_switch *sw);
 
-/* The primary port of a host whose number is at most table_last. */
+/* Returns the primary port for a host whose number is at most table_last. */
 static inline uint8_t switch_table_port(const struct weft_switch *sw, unsigned destination)
 {
 	const uint8_t *port = sw->table_port;
@@ -312,7 +311,7 @@ static inline uint8_t switch_table_port(const struct weft_switch *sw, unsigned d
 	return port[destination % SWITCH_TABLE_BLOCK];
 }
 
-/* The address of the port, or of the number of its block, for prefetching. */
+/* Returns the address of the port or of its block number, for prefetching. */
 static inline const void *switch_table_place(const struct weft_switch *sw, unsigned destination)
 {
 	if (sw->table_block == NULL)
@@ -326,8 +325,8 @@ static inline struct crosspoint *switch_cross(
 	return &sw->cross[output * sw->ports + input];
 }
 
-/* VCs of an input whose head may be able to leave through an output, or waits for credits of that
- * output. */
+/* Return the VCs of an input whose head may be sendable through an output, or is waiting for its
+ * credits. */
 static inline uint16_t switch_ready_vcs(
 	const struct weft_switch *sw, unsigned output, unsigned input)
 {
@@ -344,7 +343,7 @@ static inline uint16_t switch_stalled_vcs(
 	return switch_cross(sw, output, input)->stalled;
 }
 
-/* The queues [vc] of a crosspoint; without VOQs the same for all outputs of an input. */
+/* Returns the queues [vc] of a crosspoint. Without VOQs all outputs share an input's queues. */
 static inline struct voq *switch_queues(
 	const struct weft_switch *sw, unsigned output, unsigned input)
 {

@@ -67,7 +67,7 @@ static const char *check_control(const struct weft_switch *sw)
 		       : "control frames in differ from out + waiting + discarded";
 }
 
-/* Checks that each VC in a crosspoint's sets has a head that leaves through this output. */
+/* Checks that each VC in a crosspoint's sets has a head for this output. */
 static const char *check_crosspoint(const struct weft_switch *sw, unsigned output, unsigned input)
 {
 	unsigned ready = switch_ready_vcs(sw, output, input);
@@ -87,7 +87,7 @@ static const char *check_crosspoint(const struct weft_switch *sw, unsigned outpu
 	return NULL;
 }
 
-/* Outputs whose queues are here. */
+/* Returns the outputs whose queues are in this switch or shard. */
 static port_set own_outputs(const struct weft_switch *sw)
 {
 	return sw->shard == NULL ? ~PORT_SET_NONE : sw->shard->own;
@@ -122,7 +122,7 @@ static const char *check_output(const struct weft_switch *sw, unsigned output)
 	return NULL;
 }
 
-/* Walks one queue: checks its totals, and the sets that must contain its head. */
+/* Checks a queue's totals and the sets that must contain its head. */
 static const char *check_queue(const struct weft_switch *sw, unsigned input, unsigned vc,
 	const struct voq *queue, uint32_t *blocks)
 {
@@ -182,7 +182,7 @@ const char *switch_check(const struct weft_switch *sw)
 	return wrong == NULL ? switch_congestion_check(sw) : wrong;
 }
 
-/* Counts the packets in the rings that lead to a shard, data or control, published or not. */
+/* Counts the packets in a ring, data or control, published or not. */
 static uint64_t count_ring(const struct shard_ring *ring, bool control)
 {
 	uint64_t count = 0;
@@ -229,8 +229,8 @@ uint32_t switch_shard_elsewhere(const struct switch_shard *shard, unsigned input
 
 		if (to == shard->number)
 			continue;
-		/* Blocks on the way to the other shards, stored there, and released there but not
-		 * read here yet. */
+		/* In transit to the other shard, stored there, or released there but not yet read
+		 * here. */
 		blocks += ring_blocks(&there->in[shard->number], input, vc);
 		blocks += credit_stored(shadow);
 		blocks += shadow->released - shard->other[to].heard[input][vc];
@@ -294,7 +294,7 @@ static const char *check_rings(const struct switch_shard *shard)
 	return NULL;
 }
 
-/* A shard may drop an input from its set only if it has no packets from it. */
+/* Checks that a shard's set of guests includes every foreign input whose packets it stores. */
 static const char *check_memory(const struct switch_shard *shard)
 {
 	const struct switch_division *division = shard->division;

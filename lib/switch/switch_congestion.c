@@ -176,9 +176,9 @@ const char *switch_congestion_check(const struct weft_switch *sw)
 	return wrong;
 }
 
-/* Exchanges a switch's tables, VC rule and SL-to-VC mapping. */
+/* Replacement of a switch's tables, VC rule and SL-to-VC mapping. */
 
-/* No service level may be mapped to the AFC. */
+/* Returns true if all VCs are in range and no service level is mapped to the AFC. */
 static bool vcs_fit(const struct weft_switch *sw, const uint8_t *sl_to_vc)
 {
 	bool afi = sw->congestion != NULL && sw->congestion->adaptive.afi;

@@ -52,8 +52,8 @@ struct switch_division *switch_division_create(
 	return division;
 }
 
-/* Maximum number of ring entries per shard: each packet takes at least one block of the shard's
- * buffers, or one place in the reserve for control frames. */
+/* Returns the maximum number of ring entries of a shard: each packet occupies at least one block of
+ * the shard's buffers, or one entry of the reserve for control frames. */
 static uint32_t max_under_way(const struct switch_division *division, unsigned from)
 {
 	const struct switch_config *config = &division->config;
@@ -83,7 +83,7 @@ static int create_ring(struct shard_ring *ring, uint32_t entries)
 	return 0;
 }
 
-/* The other ports have no cable here. */
+/* Creates the shard's switch, in which foreign ports have no cable. */
 static int create_switch(struct switch_shard *shard, weft_time now)
 {
 	struct switch_config config = shard->division->config;
@@ -145,7 +145,7 @@ void switch_division_destroy(struct switch_division *division)
 	free(division);
 }
 
-/* --- values that other shards published --- */
+/* --- values that other shards publish --- */
 
 static void hear_time(struct switch_shard *shard, const struct shard_board *board, unsigned input)
 {
@@ -155,7 +155,7 @@ static void hear_time(struct switch_shard *shard, const struct shard_board *boar
 		shard->left_at[input] = left_at;
 }
 
-/* Releases the blocks of packets that arrived here and left shard 'from'. */
+/* Releases the blocks of packets that arrived here and that shard 'from' has sent or discarded. */
 static void hear_releases(struct switch_shard *shard, unsigned from)
 {
 	struct shard_other *other = &shard->other[from];
@@ -167,7 +167,7 @@ static void hear_releases(struct switch_shard *shard, unsigned from)
 		bool holds = false;
 
 		for (unsigned vc = 0; vc < shard->sw->vcs; vc++) {
-			/* After this, the ring entries that held them may be overwritten. */
+			/* Afterwards the ring entries of these packets may be overwritten. */
 			uint32_t total =
 				__atomic_load_n(&board->released[input][vc], __ATOMIC_ACQUIRE);
 
@@ -280,7 +280,7 @@ static void accept_control(
 		discard_frame(shard->sw, packet, SWITCH_CONTROL_DISCARD_DOWN);
 }
 
-/* An output does not need the rest of a descriptor. */
+/* Fills in the fields that an output needs. */
 static void describe(struct weft_packet *packet, const struct shard_entry *entry)
 {
 	packet->bytes = entry->bytes;
@@ -309,9 +309,9 @@ void switch_shard_accept(
 		discard_stored(shard->sw, packet, SWITCH_DISCARD_LINK_DOWN);
 }
 
-/* --- the end --- */
+/* --- destruction --- */
 
-/* Such a frame counts nowhere. */
+/* Discards a frame that the driver made, which no counter includes. */
 static void discard_own(struct switch_shard *shard, unsigned from, struct weft_packet *packet)
 {
 	switch_shard_take_own(shard, from);

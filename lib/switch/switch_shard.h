@@ -5,30 +5,30 @@
 /* clang-format off */
 /* A switch divided among cores (docs/how-to/divide-a-switch.md)
  *
- *   Each shard is a switch (switch.h) with all ports, of which it owns some; each port has one owner.
+ *   Each shard is a switch (switch.h) with all ports, some of which it owns; each port has one owner.
  *   The owner of an input admits its packets and accounts for its buffer. The owner of an output
- *   has its queues, arbitration, credits and link. A packet between two shards goes through a ring
- *   (struct shard_ring) once it is admitted.
+ *   holds its queues, arbitration, credits and link. A packet from one shard to another passes through
+ *   a ring (struct shard_ring) after admission.
  *
- *   A shard counts a foreign input in a shadow: blocks that it got from there, and that have left it.
- *   It publishes the latter, as a total for each VC; the owner adds what is new to its own account
- *   and grants it. So the owner's account has all blocks of the buffer, wherever they are, and no
- *   buffer is ever over. Other shards only know whether an output is usable.
+ *   For each foreign input, a shard has a shadow account of the blocks that it received from there and
+ *   released. It publishes the released total of each VC. The owner adds the increase to its own
+ *   account and grants it. The owner's account therefore covers all blocks of the buffer, wherever
+ *   they are, and no buffer overflows. The only other information about a port is whether it is usable.
  *
  * Entry points, in the loop of a shard
- *     switch_shard_pull()           what the others have published
+ *     switch_shard_pull()           reads what the other shards published
  *     switch_receive_sharded(), switch_shard_receive()    a data frame in, for switch_receive_*()
- *     switch_shard_flush()        what it has handed over
- *     switch_shard_accept(), switch_shard_pass()          from the rings
- *     switch_shard_push()           what the others may know
- *   Everything else is as for a whole switch, for its own ports.
+ *     switch_shard_flush()        publishes packets for other shards
+ *     switch_shard_accept(), switch_shard_pass()          packets from the rings
+ *     switch_shard_push()           publishes everything for the other shards
+ *   For a shard's own ports, everything else is the same as for a whole switch.
  *
- * Switches that cannot be divided: one without VOQs, whose queues belong to no single output, and
- * one whose decisions depend on the state of all outputs (congestion control, marks, waiting
+ * Switches that cannot be divided: those without VOQs, whose queues belong to no single output, and
+ * those whose decisions depend on the state of all outputs (congestion control, marks, waiting
  * times).
  *
  * Threads
- *   One per shard. Creation, check, drain and end: one thread, while no shard runs. */
+ *   One per shard. Creation, check, drain and destruction: one thread, while no shard runs. */
 /* clang-format on */
 
 #include <stdint.h>
@@ -37,40 +37,40 @@
 #include "switch.h"
 #include "wire/packet.h"
 
-/* Carries packets between the shards of a divided switch (switch_shard.h): one producer, one
- * consumer, entries that need no descriptor. The producer never reads the consumer's position: its
- * input buffers limit what it may have in the ring, and their space comes back with a release that
- * the consumer publishes after it read the entry. So a ring moves two cache lines between the
- * cores, one of its entries and one of the position.
+/* Carries packets between the shards of a divided switch: one producer, one consumer, entries that
+ * need no descriptor. The producer never reads the consumer's position, because its input buffers
+ * limit how much it has in the ring. Their space is released only after the consumer has read the
+ * entry. A ring therefore moves two cache lines between the cores, one for its entries and one for
+ * the position.
  *
- * Inline: per packet. */
+ * Inline, because it is used per packet. */
 
-/* A packet as it was after admission; the header in its frame is the one for the next device. */
+/* A packet after admission. The header in its frame is the one for the next device. */
 struct shard_entry {
-	struct weft_packet *packet; /* filled in only if it is a control frame of the switch */
+	struct weft_packet *packet; /* set only for the switch's control frames */
 	uint16_t bytes, blocks;
 	uint8_t input, output;
-	uint8_t vc, vc_next; /* SHARD_CONTROL or SHARD_OWN in 'vc': no data */
+	uint8_t vc, vc_next; /* 'vc' is SHARD_CONTROL or SHARD_OWN for other than data */
 };
 
-#define SHARD_CONTROL 0x80 /* a control frame; 'output' may be SHARD_AGENT */
-#define SHARD_OWN     0xC0 /* made by the driver; no switch has counted it */
-#define SHARD_AGENT   0xFE /* for the agent of the device, in shard 0 */
+#define SHARD_CONTROL 0x80 /* control frame; 'output' may be SHARD_AGENT */
+#define SHARD_OWN     0xC0 /* frame that the driver made; no switch has counted it */
+#define SHARD_AGENT   0xFE /* for the device's agent, in shard 0 */
 
 _Static_assert(sizeof(struct shard_entry) == 16, "four to a cache line");
 
 struct shard_ring {
 	struct shard_entry *entry; /* [mask + 1] */
 	uint32_t mask;
-	/* The producer's. */
+	/* The producer's position. */
 	uint32_t put __attribute__((aligned(64)));
-	/* How much of it the consumer may read. */
+	/* Position up to which the consumer may read. */
 	uint32_t published __attribute__((aligned(64)));
-	/* The consumer's position; others read it only when neither thread runs. */
+	/* The consumer's position; other threads read it only while neither thread runs. */
 	uint32_t taken __attribute__((aligned(64)));
 } __attribute__((aligned(64)));
 
-/* Returns space for the next entry. The consumer sees the entry after shard_ring_flush(). */
+/* Returns space for the next entry. The consumer sees it after shard_ring_flush(). */
 static inline struct shard_entry *shard_ring_put(struct shard_ring *ring)
 {
 	return &ring->entry[ring->put++ & ring->mask];
@@ -82,13 +82,13 @@ static inline void shard_ring_flush(struct shard_ring *ring)
 		__atomic_store_n(&ring->published, ring->put, __ATOMIC_RELEASE);
 }
 
-/* Entries that the consumer has not taken yet. */
+/* Returns the number of entries that the consumer has not taken yet. */
 static inline uint32_t shard_ring_waiting(const struct shard_ring *ring)
 {
 	return __atomic_load_n(&ring->published, __ATOMIC_ACQUIRE) - ring->taken;
 }
 
-/* Entry 'i' of those. */
+/* Returns entry 'i' of those. */
 static inline const struct shard_entry *shard_ring_at(const struct shard_ring *ring, uint32_t i)
 {
 	return &ring->entry[(ring->taken + i) & ring->mask];
@@ -101,26 +101,25 @@ static inline void shard_ring_take(struct shard_ring *ring, uint32_t entries)
 
 #define SWITCH_SHARDS_MAX 16
 
-/* The values that a shard, their only writer, publishes for the others: per input, for its owner.
- */
+/* What a shard publishes for the other shards; it is the only writer. Per input, for the owner. */
 struct shard_board {
-	port_set usable; /* outputs, of its own */
-	/* Control frames that it has taken from the ring of each shard. */
+	port_set usable; /* usable outputs that the shard owns */
+	/* By shard: control frames taken from that shard's ring. */
 	uint32_t control_taken[SWITCH_SHARDS_MAX] __attribute__((aligned(64)));
-	/* Blocks that have left it, of each VC of each foreign input. A line each. */
+	/* Blocks released per foreign input and VC, one cache line per input. */
 	uint32_t released[SWITCH_PORTS_MAX][FRAME_VCS_MAX] __attribute__((aligned(64)));
-	/* When the last of them left it; the driver's, stored before 'released'. */
+	/* When the last of these blocks was released; set by the driver, before 'released'. */
 	weft_time left_at[SWITCH_PORTS_MAX];
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(uint32_t[FRAME_VCS_MAX]) == 64, "a line for each input");
 
-/* A shard's view of another shard. */
+/* What a shard stores about another shard. */
 struct shard_other {
-	struct shard_ring *out; /* that ring is the other's memory */
+	struct shard_ring *out; /* in the other shard's memory */
 	port_set away;          /* own inputs that may have packets there */
 	uint32_t control_handed;
-	uint32_t heard[SWITCH_PORTS_MAX][FRAME_VCS_MAX]; /* value of 'released' there */
+	uint32_t heard[SWITCH_PORTS_MAX][FRAME_VCS_MAX]; /* last value read of 'released' there */
 };
 
 struct switch_division;
@@ -129,15 +128,14 @@ struct switch_shard {
 	struct weft_switch *sw;
 	struct switch_division *division;
 	unsigned number;
-	port_set own;     /* ports */
-	port_set foreign; /* the other ones */
-	uint64_t filled;  /* shards with handed-over packets that are not published yet */
-	port_set guests; /* foreign inputs that may have packets here, or had since the last push */
+	port_set own;     /* owned ports */
+	port_set foreign; /* all remaining ports */
+	uint64_t filled;  /* shards with packets in their ring that are not published yet */
+	port_set guests;  /* foreign inputs that have had packets here since the last push */
 	struct shard_other other[SWITCH_SHARDS_MAX];
 	struct shard_ring in[SWITCH_SHARDS_MAX]; /* from each shard */
 	struct shard_board board;
-	weft_time left_at[SWITCH_PORTS_MAX]; /* when packets of own inputs left other shards, as
-						read */
+	weft_time left_at[SWITCH_PORTS_MAX]; /* last value read of 'left_at' for own inputs */
 };
 
 struct switch_division {
@@ -147,34 +145,34 @@ struct switch_division {
 	struct switch_shard *shard[SWITCH_SHARDS_MAX];
 };
 
-/* 'owner' of each port: a shard, 0 to shards - 1. Returns NULL with errno EINVAL (a number out of
- * range, a shard without a port, no VOQs) or ENOMEM. The caller keeps what 'config' points to. */
+/* 'owner' is the shard of each port, 0 to shards - 1. What 'config' points to is borrowed. Returns
+ * NULL with errno EINVAL (a number out of range, a shard without a port, no VOQs) or ENOMEM. */
 struct switch_division *switch_division_create(
 	const struct switch_config *config, const uint8_t *owner, unsigned shards);
-/* The memory of a shard, and of the rings that lead to it. Each shard's own thread may call it, so
- * that the memory is near its core. 0, -EINVAL or -ENOMEM. */
+/* Allocates a shard and the rings that lead to it. Each shard's own thread may call it, so that the
+ * memory is near its core. Returns 0, -EINVAL or -ENOMEM. */
 int switch_shard_create(struct switch_division *division, unsigned shard, weft_time now);
-/* When all shards are there. */
+/* Call when all shards have been created. */
 void switch_division_connect(struct switch_division *division);
-/* The driver frees stored packets first: switch_division_drain(). NULL is allowed. */
+/* Call switch_division_drain() first, so that the driver can free stored packets. Accepts NULL. */
 void switch_division_destroy(struct switch_division *division);
 
-/* Discards everything in queues and rings. */
+/* Discards all packets in queues and rings. */
 void switch_division_drain(struct switch_division *division);
 uint64_t switch_division_stored(const struct switch_division *division);
-/* Checks invariants within and between the shards, while no shard runs. Returns NULL, or a
+/* Checks invariants within and between the shards, while no shard runs. Returns NULL or a
  * description of the violation. */
 const char *switch_division_check(const struct switch_division *division);
 
-/* True if no buffer of its own inputs holds anything, here or in another shard. */
+/* Returns true if the buffers of the shard's own inputs are empty, here and in all other shards. */
 bool switch_shard_is_empty(const struct switch_shard *shard);
 
-/* At the beginning of each iteration. */
+/* Call at the start of each iteration. */
 void switch_shard_pull(struct switch_shard *shard);
-/* At the end of each iteration. */
+/* Call at the end of each iteration. */
 void switch_shard_push(struct switch_shard *shard);
 
-/* Publishes the packets that were handed over since the last call. */
+/* Publishes the packets that were passed to other shards since the last call. */
 static inline void switch_shard_flush(struct switch_shard *shard)
 {
 	for (; shard->filled != 0; shard->filled &= shard->filled - 1)
@@ -186,7 +184,7 @@ static inline bool switch_shard_is_foreign(const struct switch_shard *shard, uns
 	return port_set_has(shard->foreign, output);
 }
 
-/* Hands an admitted packet over to the shard of its output. */
+/* Passes an admitted packet, described by 'as', to the shard that owns its output. */
 static inline __attribute__((always_inline)) void switch_shard_hand(struct switch_shard *shard,
 	struct weft_packet *packet, const struct weft_packet *as, unsigned output)
 {
@@ -206,8 +204,8 @@ static inline __attribute__((always_inline)) void switch_shard_hand(struct switc
 	shard->filled |= BIT64(to);
 }
 
-/* switch_receive_direct() of a shard: a plain packet for a foreign output is admitted as well, and
- * the driver calls switch_shard_hand() with 'packet' as its description. */
+/* switch_receive_direct() for a shard. It also admits plain packets for foreign outputs: the driver
+ * then calls switch_shard_hand() with 'packet' as 'as'. */
 static inline __attribute__((always_inline)) unsigned switch_receive_sharded(
 	struct switch_shard *shard, struct switch_port *port, struct weft_packet *packet,
 	port_set outputs)
@@ -227,7 +225,7 @@ static inline __attribute__((always_inline)) unsigned switch_receive_sharded(
 	return output;
 }
 
-/* switch_receive() of a shard. The packet is the other shard's after the next publication. */
+/* switch_receive() for a shard. After the next flush the packet belongs to its output's shard. */
 static inline void switch_shard_receive(
 	struct switch_shard *shard, struct weft_packet *packet, weft_time now)
 {
@@ -244,12 +242,12 @@ static inline void switch_shard_receive(
 	switch_shard_hand(shard, packet, packet, output);
 }
 
-/* For forward.c: hands a routed control frame to the shard of its output, or with SHARD_AGENT to
- * shard 0. Returns false if too many of them are on their way there. */
+/* For forward.c: passes a routed control frame to the shard that owns its output, or with
+ * SHARD_AGENT to shard 0. Returns false if too many control frames are in transit there. */
 bool switch_shard_hand_control(
 	struct switch_shard *shard, struct weft_packet *packet, unsigned output);
-/* The same for a frame that the driver made, to the shard that has the port. There the driver finds
- * it in the ring, calls switch_shard_take_own() and sends it. */
+/* Passes a frame that the driver made to the shard that owns the port. The driver finds it there in
+ * the ring, calls switch_shard_take_own() and sends it. */
 bool switch_shard_hand_own(struct switch_shard *shard, struct weft_packet *packet, unsigned port);
 void switch_shard_take_own(struct switch_shard *shard, unsigned from);
 
@@ -258,7 +256,7 @@ static inline bool switch_shard_is_own(const struct shard_entry *entry)
 	return __builtin_expect(entry->vc == SHARD_OWN, 0);
 }
 
-/* An entry of a ring arrived: its input has a packet in this shard. */
+/* Accounts for an entry from a ring: its input now has a packet in this shard. */
 static inline void switch_shard_admit(struct switch_shard *shard, const struct shard_entry *entry)
 {
 	credit_arrive(&shard->sw->port[entry->input].link.rx[entry->vc], entry->blocks);
@@ -283,12 +281,12 @@ static inline __attribute__((always_inline)) bool switch_shard_pass(
 	return true;
 }
 
-/* Queues a packet from shard 'from', or discards it if its output went down meanwhile. */
+/* Stores a packet from shard 'from', or discards it if its output has gone down. */
 void switch_shard_accept(
 	struct switch_shard *shard, unsigned from, const struct shard_entry *entry, weft_time now);
 
 /* Shared by the checks of a switch and of its shards. */
 
-/* Blocks in an own input's account that are not in its own queues: in other shards, on the way
- * there, or released but not read yet. Returns 0 for a foreign input. */
+/* Returns the blocks in an own input's account that are not in this shard's queues: in other
+ * shards, in transit, or released but not read yet. Returns 0 for a foreign input. */
 uint32_t switch_shard_elsewhere(const struct switch_shard *shard, unsigned input, unsigned vc);

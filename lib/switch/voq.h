@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A virtual output queue: the packets of one (input, VC) that leave through one output, in order of
- * arrival. Without VOQs there is one per (input, VC). Intrusive, linked by weft_packet.next; inline
- * because both functions are called per packet. */
+/* A virtual output queue: the packets of one (input, VC) for one output, in order of arrival.
+ * Without VOQs there is one per (input, VC). Linked through weft_packet.next. Inline, because both
+ * functions are called per packet. */
 
 #include <stdint.h>
 
@@ -12,14 +12,14 @@
 
 struct voq {
 	struct weft_packet *head;
-	struct weft_packet *tail; /* meaningless while head is NULL */
+	struct weft_packet *tail; /* undefined while head is NULL */
 	weft_time stalled_at;     /* when the head was first found without credits; 0: never */
 	uint32_t blocks;
 };
 
 _Static_assert(sizeof(struct voq) == 32, "two to a cache line");
 
-/* Returns true if the queue was empty, so that it has a new head. */
+/* Appends a packet. Returns true if the queue was empty, so that it has a new head. */
 static inline bool voq_push(struct voq *queue, struct weft_packet *packet)
 {
 	bool first = queue->head == NULL;
@@ -34,7 +34,7 @@ static inline bool voq_push(struct voq *queue, struct weft_packet *packet)
 	return first;
 }
 
-/* Takes the head of a queue that is not empty. */
+/* Removes and returns the head of a non-empty queue. */
 static inline struct weft_packet *voq_pop(struct voq *queue)
 {
 	struct weft_packet *packet = queue->head;
@@ -45,7 +45,7 @@ static inline struct weft_packet *voq_pop(struct voq *queue)
 	return packet;
 }
 
-/* The head lacks credits; its waiting time counts from when this was first noticed. */
+/* Call when the head lacks credits. Its stall is timed from the first call. */
 static inline void voq_stall(struct voq *queue, weft_time now)
 {
 	queue->head->stalled = 1;
