@@ -14,7 +14,8 @@ static int refuse_route(const struct wormhole_net *net, uint32_t source, uint32_
 		what);
 }
 
-/* The channel through which an element leaves the far end of this one; none if it cannot. */
+/* Returns the output channel that an element selects at the far end of this channel; none if the
+ * element is invalid there. */
 static uint32_t next_channel(const struct wormhole_net *net, uint32_t number, uint8_t element)
 {
 	const struct wormhole_channel *channel = &net->channel[number];
@@ -56,8 +57,8 @@ int wormhole_net_check_route(const struct wormhole_net *net, uint32_t source, ui
 		net, source, destination, length - 1, "it does not end at that host", error);
 }
 
-/* The channel that this one waits for; none if it can advance for some time. A channel is stuck
- * only if its sender is stopped and its buffer has not sent GO. */
+/* Returns the channel for which this one waits; none if this one can still advance. A channel is
+ * stuck only if its sender is stopped and its buffer has not sent GO. */
 static uint32_t waits_for(const struct wormhole_net *net, uint32_t number)
 {
 	const struct wormhole_channel *channel = &net->channel[number], *out;
@@ -73,8 +74,8 @@ static uint32_t waits_for(const struct wormhole_net *net, uint32_t number)
 									      : WORMHOLE_NONE;
 }
 
-/* Each channel waits for at most one other, so following them leads to a cycle or to an end. After
- * as many steps as there are channels the walk is in the cycle. */
+/* Each channel waits for at most one other, so the walk ends or enters a cycle. After as many steps
+ * as there are channels it is in the cycle. */
 unsigned wormhole_net_deadlock(
 	const struct wormhole_net *net, struct topology_port *cycle, unsigned room)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The decisions of a cycle: outputs of switches choose among their inputs, hosts among their
- * messages. Everything that has arrived in the cycle takes part. */
+/* The decisions of a cycle: outputs of switches choose among their inputs, and hosts among their
+ * messages. All arrivals of the cycle take part. */
 
 #include <stdlib.h>
 
@@ -92,7 +92,7 @@ static void hold(
 		wormhole_launch(net, number, start);
 }
 
-/* Returns false if no message could be taken and the caller must ask again. */
+/* Returns false if the first message could not be taken and the caller must try again. */
 static bool send_own(struct wormhole_net *net, uint32_t host, uint64_t now)
 {
 	struct wormhole_offer offer;

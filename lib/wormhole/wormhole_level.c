@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Predicts when a buffer passes a mark. Its level rises by one per cycle, stays, or falls by one,
- * so the time is known once the runs that fill and drain it are. Code that starts or ends a run
- * differently from the prediction must predict again. A prediction that is too early only costs a
- * check; one that is too late is an error. */
+/* Predicts when a buffer level crosses a mark. The level rises by one per cycle, stays, or falls by
+ * one, so the time is known once the runs that fill and drain the buffer are. Code that starts or
+ * ends a run at a time that was not predicted must call wormhole_predict() again. A prediction that
+ * is too early only costs a check; one that is too late is an error. */
 
 #include "wormhole_net_private.h"
 
-/* All flits of the buffer's sender with known cycles: a run ends with the tail. */
+/* Returns all flits of the buffer's sender whose cycles are known. A run ends with the tail. */
 static uint64_t known_total(const struct wormhole_channel *buffer)
 {
 	const struct wormhole_runs *runs = &buffer->runs;
@@ -18,7 +18,7 @@ static uint64_t known_total(const struct wormhole_channel *buffer)
 	return runs->run.before + (buffer->tail_at - runs->run.start) + 1;
 }
 
-/* The first cycle in which the buffer is drained; may be in the past. */
+/* Returns the cycle in which draining starts or started; WORMHOLE_NEVER if not known. */
 static uint64_t drained_from(const struct wormhole_net *net, const struct wormhole_channel *buffer)
 {
 	const struct wormhole_channel *out;
@@ -29,7 +29,7 @@ static uint64_t drained_from(const struct wormhole_net *net, const struct wormho
 	return out->runs.on ? out->runs.run.start : WORMHOLE_NEVER;
 }
 
-/* The level rises only until the buffer is drained. */
+/* Returns when the level exceeds the stop mark. It can rise only until draining starts. */
 static uint64_t predict_stop(
 	const struct wormhole_net *net, const struct wormhole_channel *buffer, uint64_t now)
 {
@@ -44,7 +44,7 @@ static uint64_t predict_stop(
 	return at < from ? at : WORMHOLE_NEVER;
 }
 
-/* When 'total' flits will have left if the draining run continues. */
+/* Returns when 'total' flits have left if the draining run continues. */
 static uint64_t drain_cycle(
 	const struct wormhole_net *net, const struct wormhole_channel *buffer, uint64_t total)
 {
@@ -56,8 +56,7 @@ static uint64_t drain_cycle(
 	return out->runs.run.start + (total - before) - 1;
 }
 
-/* Searches the gaps before the last run on the link for the first in which the level falls below
- * the mark. */
+/* Searches the gaps before the last run for the first in which the level falls below the mark. */
 static uint64_t predict_go_in_gaps(
 	const struct wormhole_net *net, const struct wormhole_channel *buffer, uint64_t now)
 {
@@ -77,8 +76,9 @@ static uint64_t predict_go_in_gaps(
 	return found;
 }
 
-/* The level falls only while the buffer is drained and nothing arrives. While its sender emits,
- * STOP is on its way; predict again when it has taken effect. */
+/* Returns when the level falls below the go mark. That happens only while the buffer is being
+ * drained and no flits arrive. While the sender still emits, STOP has not reached it yet; predict
+ * again when it has. */
 static uint64_t predict_go(
 	const struct wormhole_net *net, const struct wormhole_channel *buffer, uint64_t now)
 {

@@ -10,14 +10,14 @@
 #include "wire/frame.h"
 #include "wormhole_net_private.h"
 
-/* Width of an event queue bucket, in phases of cycles; in a busy network it has a few events. */
+/* Width of an event queue bucket in phases of cycles: a few events in a busy network. */
 #define BUCKET 64
 
-/* Bits of an event's kind and of its object. */
+/* Bits for the kind of an event and for its item. */
 #define ORDER_BITS 3
 #define ITEM_BITS  32
 
-/* Limit of the list of runs (struct wormhole_runs) and of a byte. */
+/* Limited by the list of runs (struct wormhole_runs) and by a byte. */
 #define DELAY_MAX 250
 
 static uint64_t delay_cycles(
@@ -113,8 +113,8 @@ static void join_all(struct wormhole_net *net)
 	}
 }
 
-/* Entries of 'earlier' for a link of 'delay' cycles: runs are at least a cycle apart. A power of
- * two, up to 256. */
+/* Returns the number of entries of 'earlier' for a link of 'delay' cycles, a power of two up to
+ * 256. Runs are at least a cycle apart. */
 static unsigned wormhole_runs_kept(unsigned delay)
 {
 	unsigned kept = 2;

@@ -12,25 +12,23 @@
 #include "wormhole_net.h"
 
 /*
- * The history of a channel's sender, as runs: from the start cycle on one flit per cycle. It keeps
- * as many earlier runs as the far end, a link's delay behind, may still query. The last run may
- * start in the future.
- */
+ * The history of a channel's sender as runs of one flit per cycle. As many earlier runs are stored
+ * as the far end, a link delay behind, may still query. The last run may start in the future. */
 
 struct wormhole_run {
 	uint64_t start;  /* cycle */
-	uint64_t before; /* flits of all runs before it */
+	uint64_t before; /* flits of all earlier runs */
 };
 
 struct wormhole_runs {
-	struct wormhole_run run;      /* the last one */
+	struct wormhole_run run;      /* the last run */
 	uint64_t total;               /* if no run is active: flits of all runs */
-	bool on;                      /* the last run has not ended yet */
-	uint8_t last, mask;           /* newest, and entries - 1, of: */
-	struct wormhole_run *earlier; /* a ring; the owner's memory, zero at first */
+	bool on;                      /* the last run is active */
+	uint8_t last, mask;           /* index of the newest entry of 'earlier', and size minus 1 */
+	struct wormhole_run *earlier; /* ring buffer in the owner's memory, initially zero */
 };
 
-/* Flits emitted by the end of cycle 'at', at most a delay ago. */
+/* Returns the flits emitted up to and including cycle 'at', which is at most a link delay ago. */
 uint64_t wormhole_runs_back(const struct wormhole_runs *runs, uint64_t at);
 
 static inline uint64_t wormhole_runs_by(const struct wormhole_runs *runs, uint64_t at)
@@ -43,7 +41,7 @@ static inline uint64_t wormhole_runs_by(const struct wormhole_runs *runs, uint64
 	return runs->on || emitted < runs->total ? emitted : runs->total;
 }
 
-/* Cycle in which flit number 'total' leaves (1 is the first), as far as the runs are known. */
+/* Returns the cycle in which flit number 'total' (from 1) is emitted, as far as runs are known. */
 uint64_t wormhole_runs_cycle_back(const struct wormhole_runs *runs, uint64_t total);
 
 static inline uint64_t wormhole_runs_cycle(const struct wormhole_runs *runs, uint64_t total)
@@ -53,11 +51,10 @@ static inline uint64_t wormhole_runs_cycle(const struct wormhole_runs *runs, uin
 	return runs->run.start + (total - runs->run.before) - 1;
 }
 
-/* Starts a run at 'start'; no run is on. */
+/* Starts a run in cycle 'start'. No run may be active. */
 void wormhole_runs_begin(struct wormhole_runs *runs, uint64_t start);
 
-/* Ends the run: no flit leaves from cycle 'end' on. A run that would not have started by then is
- * void. */
+/* Ends the run: no flit is emitted from cycle 'end' on. Cancels a run that starts later. */
 static inline void wormhole_runs_end(struct wormhole_runs *runs, uint64_t end)
 {
 	runs->on = false;
@@ -69,64 +66,66 @@ static inline void wormhole_runs_end(struct wormhole_runs *runs, uint64_t end)
 #define WORMHOLE_NONE UINT32_MAX
 
 /*
- * Times in the event queue are cycles with the phase of the cycle in the last two bits; the
- * decisions (docs/explanation/wormhole.md) come between ARRIVAL and EMISSION, without an event.
- */
+ * Times in the event queue are cycles, with the phase of the cycle in the two least significant
+ * bits. Decisions (docs/explanation/wormhole.md) are made between ARRIVAL and EMISSION, without an
+ * event. */
 enum wormhole_phase { WORMHOLE_SIGNAL, WORMHOLE_ARRIVAL, WORMHOLE_EMISSION, WORMHOLE_MARK };
 
 #define WORMHOLE_AT(cycle, phase) ((cycle) << 2 | (phase))
 #define WORMHOLE_CYCLE(at)        ((at) >> 2)
 
-/* Stale events stay queued; the handler ignores one whose time is not the time it armed. */
+/* Obsolete events stay in the queue. A handler ignores an event whose time is not the expected one.
+ */
 enum wormhole_event {
-	WORMHOLE_STOP,   /* reaches the sender of channel 'item' */
-	WORMHOLE_GO,     /* reaches the sender of channel 'item' */
-	WORMHOLE_HEADER, /* the header of message 'item' is at the end of a channel */
-	WORMHOLE_WAKE,   /* host 'item' may have something to send */
-	WORMHOLE_TAIL,   /* the tail leaves on channel 'item' */
-	WORMHOLE_LEVEL,  /* the buffer of channel 'item' may have passed a mark */
-	WORMHOLE_ROUTED, /* the first header of the buffer of channel 'item' knows its output */
+	WORMHOLE_STOP,   /* STOP reaches the sender of channel 'item' */
+	WORMHOLE_GO,     /* GO reaches the sender of channel 'item' */
+	WORMHOLE_HEADER, /* the header of message 'item' reaches the end of a channel */
+	WORMHOLE_WAKE,   /* host 'item' may have a message to send */
+	WORMHOLE_TAIL,   /* the sender of channel 'item' emits the tail */
+	WORMHOLE_LEVEL,  /* the buffer of channel 'item' may have crossed a mark */
+	WORMHOLE_ROUTED, /* the first header in the buffer of channel 'item' has been routed */
 };
 
-/* One direction of a link: its sender, and the buffer at its end. The counts of flits are totals
- * since the start. */
+/* One direction of a link: its sender, and the buffer at its far end. Flit counts are totals since
+ * the start. */
 struct wormhole_channel {
-	struct wormhole_runs runs; /* that its sender has emitted */
+	struct wormhole_runs runs; /* flits that the sender has emitted */
 	/* The sender. */
-	uint64_t start_at; /* first cycle in which the holder's first flit may leave */
-	uint64_t tail_at;  /* when its tail leaves unless stopped; WORMHOLE_NEVER */
-	uint64_t base;     /* total when the holder got the channel */
-	uint64_t request;  /* by output of a switch: inputs that request it */
-	uint32_t holder;   /* message */
-	uint32_t from;     /* channel whose buffer feeds it; none at a host */
+	uint64_t start_at; /* first cycle in which the holder's first flit may be sent */
+	uint64_t tail_at;  /* when the holder's tail is sent unless stopped; WORMHOLE_NEVER */
+	uint64_t base;     /* flits emitted when the holder got the channel */
+	uint64_t request;  /* at a switch: set of the inputs that request this output */
+	uint32_t holder;   /* message that is being sent */
+	uint32_t from;     /* channel whose buffer feeds this one; none at a host */
 	bool stopped;
-	bool transit;  /* by host: the holder was absorbed here */
-	bool asked;    /* is in the list of channels with a pending decision */
-	uint8_t next;  /* input that has priority */
+	bool transit;  /* at a host: the holder was absorbed there */
+	bool asked;    /* the channel is in 'asked', the list of pending decisions */
+	uint8_t next;  /* input with priority in the next decision */
 	uint8_t delay; /* cycles */
 	uint8_t to_port;
-	uint32_t to_channel; /* first channel out of the switch at the end; none for a host */
+	uint32_t
+		to_channel; /* first output channel of the switch at the far end; none for a host */
 	uint32_t to_device;
-	uint32_t back; /* the other direction of the link */
-	/* The buffer at the end; none at a host. */
-	uint32_t head, waiting, last; /* its messages: the first one, and the following ones */
-	uint32_t out;                 /* channel granted to the first one */
+	uint32_t back; /* channel of the opposite direction */
+	/* The buffer at the far end; none at a host. */
+	uint32_t head, waiting, last; /* list of messages: the first, the second and the last one */
+	uint32_t out;                 /* output channel granted to the first message */
 	bool stop_sent;
-	uint64_t drained;  /* total of the messages that have left completely */
-	uint64_t level_at; /* when its next LEVEL event is; WORMHOLE_NEVER */
+	uint64_t drained;  /* flits of the messages that have left completely */
+	uint64_t level_at; /* time of the next LEVEL event; WORMHOLE_NEVER */
 	/* Measurements. */
 	uint64_t stopped_at, stopped_cycles;
 };
 
 struct wormhole_host {
-	uint64_t wake_at;       /* its next WAKE event */
-	uint32_t transit, last; /* messages in transit, by arrival */
+	uint64_t wake_at;       /* time of the next WAKE event */
+	uint32_t transit, last; /* list of messages in transit, in order of arrival */
 	uint64_t absorbed;
 	struct itb_share turn;
 	struct itb_pool pool;
 };
 
-/* Channels or buffers that take part in the decisions of a cycle. */
+/* Channels or buffers that take part in this cycle's decisions. */
 struct wormhole_list {
 	uint32_t *at;
 	uint32_t count;
@@ -135,13 +134,13 @@ struct wormhole_list {
 struct wormhole_net {
 	const struct topology *topology;
 	struct wormhole_parameters parameters;
-	/* Cycles from being first in the buffer to the request, and from the grant to the first
+	/* Cycles from becoming first in the buffer to the request, and from the grant to the first
 	 * flit. */
 	uint32_t request_cycles, grant_cycles;
 	const struct wormhole_ops *ops;
 	void *ctx;
 	struct event_queue *events;
-	/* Channels that leave switch 0, switch 1, …, then those that leave hosts. */
+	/* Output channels of switch 0, switch 1, …, then those of hosts. */
 	struct wormhole_channel *channel;
 	struct topology_port *sender; /* by channel */
 	struct wormhole_run *runs;    /* runs of all channels */
@@ -150,8 +149,8 @@ struct wormhole_net {
 	struct wormhole_host *host;
 	struct wormhole_message *message;
 	uint32_t messages, message_room, free_message;
-	struct wormhole_list asked;   /* channels with a decision in cycle 'decide' */
-	struct wormhole_list arrived; /* buffers that a header has reached in that cycle */
+	struct wormhole_list asked;   /* channels with a pending decision in cycle 'decide' */
+	struct wormhole_list arrived; /* buffers that a header reached in that cycle */
 	uint64_t decide, now;
 	struct wormhole_counters count;
 	bool halted, failed;
@@ -168,7 +167,7 @@ static inline void wormhole_push(struct wormhole_net *net, uint64_t cycle,
 	event_queue_push(net->events, (struct sim_event){WORMHOLE_AT(cycle, phase), kind, item});
 }
 
-/* Flits of the buffer's messages that left it by the end of cycle 'now'. */
+/* Returns the flits that have left the buffer up to and including cycle 'now'. */
 static inline uint64_t wormhole_drained(
 	const struct wormhole_net *net, const struct wormhole_channel *buffer, uint64_t now)
 {
@@ -180,7 +179,7 @@ static inline uint64_t wormhole_drained(
 	return buffer->drained + wormhole_runs_by(&out->runs, now) - out->base;
 }
 
-/* The level at the end of cycle 'now', not before the latest event. */
+/* Returns the buffer level at the end of cycle 'now', which must not precede the latest event. */
 static inline uint64_t wormhole_level(
 	const struct wormhole_net *net, const struct wormhole_channel *buffer, uint64_t now)
 {
@@ -190,17 +189,17 @@ static inline uint64_t wormhole_level(
 	return in - wormhole_drained(net, buffer, now);
 }
 
-/* wormhole_level.c: schedules a LEVEL event if the buffer will pass a mark before the scheduled
- * one, as far as known in cycle 'now'. */
+/* wormhole_level.c: schedules a LEVEL event if, with what is known in cycle 'now', the buffer will
+ * cross a mark before the event scheduled so far. */
 void wormhole_predict(struct wormhole_net *net, uint32_t buffer, uint64_t now);
-/* A LEVEL event. */
+/* Handles a LEVEL event. */
 void wormhole_check_level(struct wormhole_net *net, uint32_t buffer, uint64_t now);
 
-/* wormhole_decide.c: adds a decision for cycle net->decide. */
+/* wormhole_decide.c: adds a decision in the given cycle. */
 void wormhole_ask(struct wormhole_net *net, uint32_t channel, uint64_t cycle);
 void wormhole_note_arrival(struct wormhole_net *net, uint32_t buffer, uint64_t cycle);
 void wormhole_decide(struct wormhole_net *net);
 
 /* wormhole_step.c */
-/* The holder of the channel starts or continues to emit in cycle 'start'. */
+/* Makes the channel's holder start or resume emission in cycle 'start'. */
 void wormhole_launch(struct wormhole_net *net, uint32_t channel, uint64_t start);

@@ -29,7 +29,7 @@ void wormhole_launch(struct wormhole_net *net, uint32_t number, uint64_t start)
 			channel->holder);
 }
 
-/* The first message of the buffer requests its output, to be decided in 'cycle'. */
+/* Requests the output of the buffer's first message, to be granted in 'cycle' at the earliest. */
 static void wormhole_request(struct wormhole_net *net, uint32_t number, uint64_t cycle)
 {
 	const struct wormhole_channel *buffer = &net->channel[number];
@@ -40,8 +40,8 @@ static void wormhole_request(struct wormhole_net *net, uint32_t number, uint64_t
 	wormhole_ask(net, out, cycle);
 }
 
-/* From 'cycle' on the buffer has a different first message. It requests its output at once, or when
- * it has been routed. */
+/* Call when the buffer has a new first message, from 'cycle' on. The message requests its output
+ * immediately or after it has been routed. */
 static void become_first(struct wormhole_net *net, uint32_t number, uint64_t cycle)
 {
 	if (net->request_cycles == 0)
@@ -76,7 +76,7 @@ static void free_message(struct wormhole_net *net, uint32_t number)
 	net->free_message = number;
 }
 
-/* The message is absorbed only if the pool has room for all of it; otherwise it is discarded as it
+/* Absorbs a message if the pool has room for all of it. Otherwise the message is discarded while it
  * arrives. */
 static void absorb(struct wormhole_net *net, uint32_t number, uint32_t which, uint64_t now)
 {
@@ -138,7 +138,7 @@ static void end_at_host(struct wormhole_net *net, uint32_t number, uint32_t whic
 {
 	struct wormhole_message *message = &net->message[which];
 
-	/* The header was absorbed there and has been re-injected. */
+	/* The header was absorbed at the host and has already been re-injected. */
 	if (message->channel != number)
 		return;
 	if (message->discarded) {
@@ -186,7 +186,7 @@ static void on_tail(struct wormhole_net *net, uint32_t number, uint64_t now)
 		wormhole_predict(net, number, now);
 }
 
-/* A run of the channel changed in a way that was not predicted. */
+/* Call when a run of the channel changes at a time that was not predicted. */
 static void predict_both(struct wormhole_net *net, uint32_t number, uint64_t now)
 {
 	const struct wormhole_channel *channel = &net->channel[number];
@@ -196,7 +196,7 @@ static void predict_both(struct wormhole_net *net, uint32_t number, uint64_t now
 		wormhole_predict(net, channel->from, now);
 }
 
-/* Cancels the start: its first flit has not left and will not leave at the predicted time. */
+/* Cancels the start of the holder, whose first flit has not been sent. */
 static void take_back(struct wormhole_net *net, const struct wormhole_channel *channel)
 {
 	struct wormhole_message *message = &net->message[channel->holder];
@@ -272,7 +272,7 @@ static void step(struct wormhole_net *net, const struct sim_event *event)
 	}
 }
 
-/* The decisions of a cycle come after all arrivals and before any emission. */
+/* Decisions of a cycle are made after all arrivals and before any emission. */
 static bool next_event(struct wormhole_net *net, weft_time limit, struct sim_event *event)
 {
 	while (net->asked.count + net->arrived.count > 0) {
