@@ -17,7 +17,7 @@ static const void *const kinds[] = {GENERATORS(X)};
 
 const struct name_table generators = WORD_LIST(kinds);
 
-/* "torus" of "torus:dims=4x4". */
+/* Returns the kind in 'kind': "torus" for "torus:dims=4x4". */
 static void cut_kind(const char *spec, char kind[TOPOLOGY_NAME_MAX])
 {
 	snprintf(kind, TOPOLOGY_NAME_MAX, "%.*s", (int)strcspn(spec, ":"), spec);
@@ -55,7 +55,7 @@ static int refuse_option(const struct generator *generator, const struct generat
 		generator->name, nearest.known);
 }
 
-/* Parses decimal digits up to 'stop'. Returns false if there are none, or too many. */
+/* Parses decimal digits up to 'stop'. Returns false if there are none or the number overflows. */
 static bool number_parse(const char *text, char stop, uint64_t *number, const char **rest)
 {
 	const char *start = text;
@@ -162,7 +162,7 @@ static int link_option_parse(struct generator_request *request, enum quantity_ki
 	return 0;
 }
 
-/* One "key=value", cut out of the text. 'given' has a bit for each option seen so far. */
+/* Parses one "key=value". 'given' has a bit for each option seen so far. */
 static int pair_parse(const struct generator *generator, struct generator_request *request,
 	char *pair, uint32_t *given)
 {
@@ -219,13 +219,13 @@ static int options_parse(
 	return result;
 }
 
-/* True if the option was left out and its default follows from the other options. */
+/* Returns true if the option was omitted and its default follows from other options. */
 static bool is_derived(const struct generator_option *option, const struct generator_value *value)
 {
 	return !option->required && option->fallback == 0 && value->number == 0;
 }
 
-/* A name that never needs quoting, such as "torus-4x4-1": the kind and its values. */
+/* Composes a name from the kind and its values that never needs quoting, such as "torus-4x4-1". */
 static void name_make(const struct generator *generator, const struct generator_request *request,
 	char name[TOPOLOGY_NAME_MAX])
 {

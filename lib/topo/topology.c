@@ -57,8 +57,8 @@ void topology_destroy(struct topology *topology)
 	free(topology);
 }
 
-/* Copies 'count' elements to a new array of 'room'. NULL stays NULL. Sets '*failed' if out of
- * memory. */
+/* Copies 'count' elements to a new array of capacity 'room'. Copies NULL as NULL. Sets '*failed' if
+ * out of memory. */
 static void *copy_array(const void *from, size_t count, size_t room, size_t bytes, bool *failed)
 {
 	void *to;
@@ -76,7 +76,8 @@ static void *copy_array(const void *from, size_t count, size_t room, size_t byte
 #define COPY_ARRAY(to, from, field, count) \
 	((to)->field = copy_array((from)->field, count, count, sizeof(*(to)->field), &failed))
 
-/* Capacity grows in powers of two, so the array is full if the count is one. */
+/* Returns the capacity of the link array. It grows in powers of two, so the array is full if the
+ * number of links is one. */
 static size_t link_room(uint32_t links)
 {
 	size_t room = 1;

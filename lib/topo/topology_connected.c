@@ -9,8 +9,8 @@
 
 struct reach {
 	const struct topology *topology;
-	bool *seen;      /* switches that were reached */
-	uint32_t *queue; /* room for all switches */
+	bool *seen;      /* reached switches */
+	uint32_t *queue; /* capacity for all switches */
 	struct arrays arrays;
 };
 
@@ -64,7 +64,7 @@ static void explain(const struct topology *topology, uint32_t host, char *out, s
 			topology->switch_at[first.device].name);
 }
 
-/* Two hosts with several ports reach each other if they have ports in one plane. */
+/* Returns true if two hosts can reach each other: they have ports in the same plane. */
 static bool share_plane(
 	const struct topology *topology, const uint32_t *plane, uint32_t a, uint32_t b)
 {
@@ -80,7 +80,7 @@ static bool share_plane(
 	}
 }
 
-/* True if one of the planes contains all hosts, which is the usual case. */
+/* Returns true if one plane contains all hosts, which is the usual case. */
 static bool all_share(const struct topology *topology, const uint32_t *plane)
 {
 	for (uint32_t i = topology->host_at[0].owner;; i = topology->host_at[i].next) {
@@ -189,7 +189,7 @@ int topology_unused_switches(const struct topology *topology, uint32_t *first, u
 	return result;
 }
 
-/* New numbers of the kept devices by old number. */
+/* New numbers of the remaining devices, by old number. */
 struct renumbering {
 	uint32_t *switch_at, *host_at;
 	uint32_t switches, hosts;

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Switches and the links between them, in the form that METIS expects. */
+/* Switches and the links between them, in the form that METIS requires. */
 struct cut_graph {
-	idx_t *first;     /* [switches + 1]: where each switch's neighbours start */
+	idx_t *first;     /* [switches + 1]: index of each switch's first neighbour */
 	idx_t *neighbour; /* [first[switches]] */
 	idx_t *weight;    /* [switches] */
 	idx_t *part;      /* [switches] */
@@ -21,7 +21,7 @@ static bool joins_switches(const struct topology_link *link)
 	       link->a.device != link->b.device;
 }
 
-/* Weights count ports, where events happen; a host's link counts twice, once for the host. */
+/* Weights count ports, where events occur. A host's link counts twice, to include the host. */
 static void count_ends(const struct topology *topology, struct cut_graph *graph)
 {
 	for (uint32_t i = 0; i < topology->links; i++) {

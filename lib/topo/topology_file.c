@@ -11,7 +11,7 @@
 #include "topology_levels.h"
 
 #define FORMAT       "topology/1"
-#define BINDINGS_MAX 4096 /* far more than the NIC ports of one machine */
+#define BINDINGS_MAX 4096 /* far more than the NIC ports of a machine */
 
 struct file {
 	char weft[16];
@@ -38,7 +38,7 @@ static int read_list(const struct yaml_tree_node *node, void *member, struct err
 	return yaml_tree_expect(node, YAML_TREE_SEQUENCE, error);
 }
 
-/* A port such as s0:3, resolved once the devices are known. */
+/* Reads a port such as s0:3, which is resolved when the devices are known. */
 static int read_end(const struct yaml_tree_node *node, void *member, struct error *error)
 {
 	*(const struct yaml_tree_node **)member = node;
@@ -297,7 +297,7 @@ static int check_count(
 		list, error, "%u %s; at most %u are possible", list->count, what, max);
 }
 
-/* Adds stages to a tree that has none; any other topology remains without stages. */
+/* Adds stages to a tree without stages. Any other topology remains without stages. */
 static int add_levels(struct topology *topology, struct error *error)
 {
 	struct error why;
@@ -308,7 +308,7 @@ static int add_levels(struct topology *topology, struct error *error)
 	return result == -EINVAL ? 0 : result;
 }
 
-/* Devices first, then the parts that refer to them. */
+/* Reads the devices first, then everything that refers to them. */
 static int fill(struct topology *topology, const struct file *file,
 	const struct yaml_tree_node *node, struct error *error)
 {
@@ -398,7 +398,7 @@ static struct topology *or_errno(struct topology *topology, int code)
 	return NULL;
 }
 
-/* Takes ownership of the tree; NULL stays NULL. */
+/* Takes ownership of the tree. Returns NULL if 'tree' is NULL. */
 static struct topology *of_tree(
 	struct yaml_tree *tree, const struct topology_defaults *defaults, struct error *error)
 {

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The topology file as part of run and lab files, which may contain one as a map. */
+/* The topology format inside run and lab files, which may contain a topology as a map. */
 
 #include "topology.h"
 #include "yaml/yaml_fields.h"
@@ -11,18 +11,18 @@
 /* The keys of a topology file. */
 extern const struct yaml_field topology_file_fields[];
 
-/* Reads a node in the form of a topology file; the 'weft' key may be missing. 'defaults' may be
- * NULL. Returns 0, -EINVAL or -ENOMEM. */
+/* Reads a node in the form of a topology file; the 'weft' key is optional. 'defaults' may be NULL.
+ * Returns 0, -EINVAL or -ENOMEM. */
 int topology_read(const struct yaml_tree_node *node, const struct topology_defaults *defaults,
 	struct topology **topology, struct error *error);
 
 /* Writes the keys of a topology file except 'weft', each line indented by 'indent' spaces. Inside
- * another file (indent > 0) 'link' is omitted if both values are defaults of Weft: a lab
- * distinguishes the two (docs/reference/topology-file.md). */
+ * another file (indent > 0) 'link' is omitted if both values are Weft's defaults, because a lab
+ * distinguishes default from explicit values (docs/reference/topology-file.md). */
 void topology_write_keys(const struct topology *topology, FILE *out, unsigned indent);
 
-/* Rows of 'ports' name what a port is made of: 'dpdk', or 'udp' with 'local' and 'remote', which is
- * kept as "udp:LOCAL>REMOTE" (port_udp.h). Members are arrays of TOPOLOGY_DEVICE_MAX. */
+/* Rows of 'ports' define the device of a port: 'dpdk', or 'udp' with 'local' and 'remote', which is
+ * stored as "udp:LOCAL>REMOTE" (port_udp.h). Members are arrays of TOPOLOGY_DEVICE_MAX. */
 #define TOPOLOGY_DEVICE_MAX sizeof(((struct topology_binding *)NULL)->dpdk)
 #define TOPOLOGY_UDP_FIELD(member)                                                               \
 	{                                                                                        \
@@ -37,8 +37,8 @@ extern const struct yaml_field topology_udp_fields[];
 int topology_read_udp(const struct yaml_tree_node *node, void *member, struct error *error);
 void topology_write_udp(const void *member, FILE *out, unsigned indent);
 bool topology_is_udp(const void *member);
-/* Whether a row has 'dpdk'. */
+/* Returns true if a row has 'dpdk'. */
 bool topology_is_dpdk(const void *member);
-/* Refuses a row without exactly one of 'dpdk' and 'udp'. 'vlan' is for Ethernet ports. */
+/* Fails unless a row has exactly one of 'dpdk' and 'udp'. 'vlan' is only for Ethernet ports. */
 int topology_check_device(
 	const struct yaml_tree_node *row, const char *device, uint16_t vlan, struct error *error);

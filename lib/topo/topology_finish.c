@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The rules of a valid topology. Each check gives one message; for a contradiction it names both
- * places. */
+/* The rules of a valid topology. Each check reports one error, and both lines of a contradiction.
+ */
 
 #include "topology.h"
 
@@ -18,7 +18,7 @@ struct check {
 	struct error *error;
 };
 
-/* ", line 12" if the line is known. */
+/* Returns " in line 12" if the line is known, otherwise "". */
 static const char *other_line(uint32_t line, char out[32])
 {
 	out[0] = '\0';
@@ -83,7 +83,7 @@ static int check_link_ends(const struct check *check, const struct topology_link
 	return 0;
 }
 
-/* Switches without a port count get the ports that their links use. */
+/* Sets the port count of switches without one to the number that their links need. */
 static int count_ports(const struct check *check)
 {
 	struct topology *topology = check->topology;

@@ -75,7 +75,7 @@ static int32_t find_port(const struct topology *topology, const char *host, unsi
 	return topology_find_host(topology, name);
 }
 
-/* Groups the entries of a host, given the first that is present. */
+/* Groups the entries of a host, given its first entry that is present. */
 static int group_host(
 	struct topology *topology, uint32_t first, const char *origin, struct error *error)
 {
@@ -227,7 +227,7 @@ uint32_t topology_plane_count(const struct topology *topology)
 	return count;
 }
 
-/* --- two in one --- */
+/* --- combination of two topologies --- */
 
 static void copy_defaults(struct topology *to, const struct topology *from)
 {
@@ -244,7 +244,7 @@ static bool is_taken(const struct topology *from, const struct topology *other, 
 	       strcmp(other->host_at[there].name, from->host_at[entry].name) != 0;
 }
 
-/* Appends the devices and cables of 'from'. */
+/* Appends the devices and cables of 'from', without host ports that belong to 'other'. */
 static int append(struct topology *all, const struct topology *from, const struct topology *other,
 	uint32_t *switches, uint32_t *hosts)
 {

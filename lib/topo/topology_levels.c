@@ -9,7 +9,7 @@
 #include "base/port_set.h"
 #include "topology_hosts.h"
 
-#define BLOCK 64 /* switches with hosts whose reach is checked at once */
+#define BLOCK 64 /* switches with hosts that are checked together */
 
 struct levels {
 	struct topology *topology;
@@ -17,10 +17,10 @@ struct levels {
 	uint32_t *hosts;  /* by switch */
 	uint32_t *level;  /* by switch; 0: not found yet */
 	uint32_t *order;  /* switches by level */
-	uint64_t *below;  /* by switch: switches of the block reached by going down */
-	uint64_t *reach;  /* and by going up, then down */
-	uint32_t *column; /* the switches with hosts */
-	uint32_t *part;   /* topology_parts(): planes are trees of their own */
+	uint64_t *below;  /* by switch: switches of the block that are reachable downwards */
+	uint64_t *reach;  /* by switch: switches of the block that are reachable up, then down */
+	uint32_t *column; /* switches with hosts */
+	uint32_t *part;   /* topology_parts(): each plane is a separate tree */
 	uint32_t columns, max_hosts;
 	struct arrays arrays;
 };
@@ -33,7 +33,7 @@ bool topology_has_levels(const struct topology *topology)
 	return false;
 }
 
-/* The switch at the other end of a port; -1 if there is none. */
+/* Returns the switch at the other end of a port, or -1 if there is none. */
 static int64_t neighbour(const struct topology *topology, uint32_t at, unsigned port)
 {
 	struct topology_port peer;
@@ -73,7 +73,8 @@ static int allocate(struct levels *levels)
 	return 0;
 }
 
-/* Breadth first from all switches with at least that many hosts; returns the number reached. */
+/* Searches breadth-first from switches with at least 'min_hosts' hosts. Returns the number found.
+ */
 static uint32_t spread(struct levels *levels, uint32_t min_hosts)
 {
 	const struct topology *topology = levels->topology;
@@ -117,7 +118,7 @@ static int check_links(const struct levels *levels)
 	return 0;
 }
 
-/* Adds the hosts that the neighbours above (or below) reach. */
+/* Adds the switches that the neighbours above (or below) reach. */
 static void gather(struct levels *levels, uint32_t at, bool above, uint64_t *into)
 {
 	const struct topology *topology = levels->topology;
@@ -238,7 +239,7 @@ void topology_levels_describe(
 
 #define UNREACHED UINT32_MAX
 
-/* Neighbours of switch s: neighbour[first[s]] .. [first[s + 1] - 1], one for each link. */
+/* Neighbours of switch s: neighbour[first[s]] to neighbour[first[s + 1] - 1], one per link. */
 struct graph {
 	uint32_t switches;
 	uint32_t *first, *neighbour;
@@ -274,7 +275,7 @@ static void graph_fill(struct graph *graph, const struct topology *topology)
 	graph->first[graph->switches] = links;
 }
 
-/* Sums the distances from one switch; false if it does not reach all others. */
+/* Adds the distances from one switch. Returns false if it does not reach all others. */
 static bool add_distances(
 	struct graph *graph, uint32_t from, struct topology_shape *shape, uint64_t *sum)
 {
@@ -311,7 +312,7 @@ static void measure_distances(struct graph *graph, struct topology_shape *shape)
 	shape->mean_distance = (double)sum / (double)pairs;
 }
 
-/* 'distance' serves as scratch space for the hosts of each switch. */
+/* Uses 'distance' as scratch space for the number of hosts of each switch. */
 static void measure_degrees(
 	struct graph *graph, const struct topology *topology, struct topology_shape *shape)
 {

@@ -2,45 +2,45 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Levels of a tree: finds the stages of switches in a topology that does not state them, such as
- * the listing of a real network. The leaves are the switches with hosts; the level of any other
- * switch is its distance from the nearest leaf, plus one. Where that fails, switches with fewer
- * than half as many hosts as the fullest switch do not count as leaves: a management host on a
- * spine must not hide the tree.
+/* Levels of a tree: determines the stages of switches in a topology without them, such as a listing
+ * of a real network. The leaves are the switches with hosts. The level of any other switch is its
+ * distance from the nearest leaf, plus one. If that fails, switches with fewer than half as many
+ * hosts as the fullest switch do not count as leaves, so a management host on a spine does not hide
+ * the tree.
  *
- * The result is checked: links join different levels only, and every switch with hosts reaches
- * every other by going up and then down. So algorithms for fat trees work on it. */
+ * The result is checked, so algorithms for fat trees can use it: links only join different levels,
+ * and every switch with hosts reaches every other by going up and then down. */
 
 #include "topology.h"
 
-/* Sets the stages of a finished topology. Returns -EINVAL with the reason in 'why' if it is not a
- * tree of two or more levels; then no stage is set. May return -ENOMEM. */
+/* Sets the stages of a finished topology. If it is not a tree of two or more levels, sets no stage
+ * and returns -EINVAL with the reason in 'why'. May return -ENOMEM. */
 int topology_levels_find(struct topology *topology, struct error *why);
 
-/* True if any switch has a stage. */
+/* Returns true if any switch has a stage. */
 bool topology_has_levels(const struct topology *topology);
 
-/* One level. Links are counted per switch. */
+/* Figures of one level. Links are counted per switch. */
 struct topology_level {
 	uint32_t switches, hosts;
 	unsigned up_min, up_max, down_min, down_max;
 };
 
-/* Describes level i in level[i - 1]; '*count' is the number of levels, 0 without stages. */
+/* Describes level i in level[i - 1]. Sets '*count' to the number of levels, 0 without stages. */
 void topology_levels_describe(
 	const struct topology *topology, struct topology_level level[UINT8_MAX], unsigned *count);
 
-/* Basic figures of a network: degrees, hosts, distances. */
+/* Basic figures of a network: degrees, hosts and distances. */
 
-/* Distances cost switches times links, so larger networks omit them. */
+/* Computing distances takes switches times links steps, so they are omitted for larger networks. */
 #define TOPOLOGY_SHAPE_SWITCHES_MAX 8192
 
 struct topology_shape {
-	/* Over all switches: their links to other switches, and their hosts. */
+	/* Over all switches: links to other switches, and hosts. */
 	unsigned degree_min, degree_max;
 	unsigned hosts_min, hosts_max;
-	/* In links between switches, over ordered pairs of different switches. False if there are
-	 * no such pairs, some cannot reach each other, or there are too many switches. */
+	/* Counted in links between switches, over ordered pairs of different switches. Unknown if
+	 * there are no such pairs, if some are not connected, or if there are too many switches. */
 	bool distances_known;
 	unsigned diameter;
 	double mean_distance;
@@ -49,7 +49,7 @@ struct topology_shape {
 /* Measures a finished topology. Returns 0 or -ENOMEM. */
 int topology_shape(const struct topology *topology, struct topology_shape *shape);
 
-/* Extends a range to include a value, the first one or a further one. */
+/* Extends a range to include a value. 'first' tells whether it is the first one. */
 static inline void topology_widen(unsigned value, bool first, unsigned *min, unsigned *max)
 {
 	if (first || value < *min)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Finds devices by name. Large files name every device twice or more, hence an index. */
+/* Finds devices by name. Large files name every device at least twice, so there is an index. */
 
 #include "topology.h"
 
@@ -11,7 +11,7 @@
 
 #include "base/name_table.h"
 
-/* The device with this number in the common numbering of switches, then hosts. */
+/* Returns the device with this number, where hosts are numbered after switches. */
 static const struct topology_device *device_at(const struct topology *topology, uint32_t number)
 {
 	return number < topology->switches ? &topology->switch_at[number]
@@ -73,7 +73,7 @@ static int32_t find_linear(const struct topology_device *devices, uint32_t count
 	return -1;
 }
 
-/* The number in the common numbering; -1 if there is none. */
+/* Returns a device's number, where hosts are numbered after switches, or -1 if there is none. */
 static int32_t find_indexed(const struct topology *topology, const char *name)
 {
 	uint32_t low = 0, high = topology->switches + topology->hosts;
@@ -138,7 +138,7 @@ const char *topology_nearest_device(const struct topology *topology, const char 
 	return nearest.best;
 }
 
-/* Splits "s0:3" into name and port; -1 for a missing port. */
+/* Splits "s0:3" into name and port. Sets the port to -1 if there is none. */
 static int split_port(const char *text, char name[TOPOLOGY_NAME_MAX], long *port)
 {
 	const char *colon = strchr(text, ':');
@@ -174,7 +174,7 @@ int topology_find_port(
 	}
 	device = topology_find_host(topology, name);
 	if (device >= 0 && number < 0)
-		return -ENOENT; /* which of its ports? */
+		return -ENOENT; /* ambiguous: the host has several ports */
 	if (device >= 0) {
 		*port = (struct topology_port){
 			DEVICE_HOST, (uint32_t)device, (uint8_t)(number < 0 ? 0 : number)};

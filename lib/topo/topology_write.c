@@ -48,7 +48,7 @@ static void write_host(const struct topology *topology, uint32_t number, FILE *o
 	if (host->absent || host->owner != number)
 		return;
 	fprintf(out, "%*s  - {name: %.*s", indent, "", (int)strcspn(host->name, ":"), host->name);
-	/* A map may contain only the first of several ports. */
+	/* A mapper's map may contain only the first of a host's ports. */
 	if (strchr(host->name, ':') != NULL)
 		fprintf(out, ", ports: %u", host->ports > 1 ? host->ports : 2);
 	fputs("}\n", out);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The network_file of BookSim 2's topology 'anynet' (read by its src/networks/anynet.cpp): a line
- * for each switch, "router A node N … router B LATENCY …". Hosts are nodes with the same number.
- * Latencies are in cycles, one for each direction; the link with the shortest delay has one cycle,
- * the others are in proportion. BookSim has neither ports nor rates, gives links to nodes one
+/* The network_file of BookSim 2's topology 'anynet' (read by its src/networks/anynet.cpp) has a
+ * line for each switch, "router A node N … router B LATENCY …". Hosts are nodes with the same
+ * number. Latencies are in cycles, one for each direction. The link with the shortest delay has one
+ * cycle, the others in proportion. BookSim has neither ports nor rates, gives links to nodes one
  * cycle, and allows one link between two routers. A cycle is read as the default delay. */
 
 #include "listing_reader.h"
@@ -14,7 +14,7 @@ static bool between_switches(const struct topology_link *link)
 	return link->a.kind == DEVICE_SWITCH && link->b.kind == DEVICE_SWITCH;
 }
 
-/* The shortest nonzero delay between switches; 1 if none. */
+/* Returns the shortest nonzero delay between switches; 1 if there is none. */
 static weft_time shortest_delay(const struct topology *topology)
 {
 	weft_time shortest = WEFT_TIME_NEVER;
@@ -60,7 +60,7 @@ static int write_booksim(const struct topology *topology, FILE *out, struct erro
 	return result;
 }
 
-/* Two devices have at most one link, which may be listed at both ends. */
+/* Returns true if a link between the two devices, which both ends may list, is known. */
 static bool is_connected(const struct listing_reader *reader, uint32_t a, uint32_t b)
 {
 	const struct ib_listing *listing = reader->listing;
@@ -74,7 +74,7 @@ static bool is_connected(const struct listing_reader *reader, uint32_t a, uint32
 	return false;
 }
 
-/* Takes "node 5" or "router 3"; the id and the name become "h5" or "s3". */
+/* Reads "node 5" or "router 3" as a node with the id and name "h5" or "s3". */
 static int take_device(struct listing_reader *reader, enum device_kind *kind, uint32_t *node)
 {
 	struct ib_text word = listing_word(reader), number, name;
@@ -98,7 +98,7 @@ static int take_device(struct listing_reader *reader, enum device_kind *kind, ui
 	return result;
 }
 
-/* The cycles after a link, 1 if there are none. */
+/* Reads the cycles after a link, or sets 1 if there are none. */
 static int take_cycles(struct listing_reader *reader, uint32_t *cycles)
 {
 	const char *before = reader->at;

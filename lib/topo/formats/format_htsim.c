@@ -9,14 +9,14 @@
  *     Tier 0                 0: next to the hosts
  *     Downlink_speed_Gbps 100
  *     Radix_Down 8
- *     Radix_Up 8             not of the last tier
+ *     Radix_Up 8             not in the last tier
  *     Downlink_Latency_ns 1000
  *     Oversubscribed 1       Radix_Down * speed / (Radix_Up * speed of the next tier)
  *     Bundle 1               parallel links down to each switch
  *
  * A switch of tier 0 has Bundle links to each switch of tier 1 in its pod. Switch a of tier 1 in
  * each pod has as many to each switch a + i A of tier 2, where A is the number of tier 1 switches
- * per pod. Latencies of switches and queues are properties of a run and are not read. */
+ * per pod. Latencies of switches and queues are properties of a run and are ignored. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,14 +38,15 @@ static const struct {
 	{"Downlink_speed_Gbps", TOPOLOGY_RATE_MAX_BPS / BPS}, {"Radix_Down", TOPOLOGY_PORTS_MAX},
 	{"Radix_Up", TOPOLOGY_PORTS_MAX}, {"Downlink_Latency_ns", UINT32_MAX},
 	{"Oversubscribed", UINT16_MAX}, {"Bundle", TOPOLOGY_PORTS_MAX},
-	/* Not read. */
+	/* Ignored. */
 	{"Switch_Latency_ns", UINT32_MAX}, {"Queue_Up", UINT32_MAX}, {"Queue_Down", UINT32_MAX}};
 
 struct tree {
-	uint32_t value[TIERS_MAX][KEYS]; /* the first three are in tier 0 */
-	uint32_t line[TIERS_MAX];        /* where 'Tier' is */
+	uint32_t value[TIERS_MAX][KEYS]; /* the first three keys are in tier 0 */
+	uint32_t line[TIERS_MAX];        /* line of 'Tier' */
 	unsigned tier, tiers_begun;
-	/* Pods; switches of tiers 0 and 1 per pod, and of tier 2 above each of tier 1. */
+	/* Numbers of pods, of tier 0 and tier 1 switches per pod, and of tier 2 switches per tier 1
+	 * switch. */
 	uint32_t pods, lower, upper, above;
 };
 
@@ -113,7 +114,8 @@ static int check_given(struct listing_reader *reader, struct tree *tree)
 	return 0;
 }
 
-/* A tier below the last has the ratio of bandwidth down to bandwidth up that its key states. */
+/* Returns true if a tier below the last has the ratio of bandwidth down to bandwidth up in its key.
+ */
 static bool is_oversubscribed(const struct tree *tree, unsigned tier)
 {
 	const uint32_t *value = tree->value[tier];
@@ -122,8 +124,7 @@ static bool is_oversubscribed(const struct tree *tree, unsigned tier)
 	       (uint64_t)value[UP] * tree->value[tier + 1][SPEED] * value[OVER];
 }
 
-/* htsim exits on the same conditions. They ensure that a missing line never yields a different
- * tree. */
+/* htsim exits under the same conditions. They ensure that a missing line never changes the tree. */
 static int check_shape(struct listing_reader *reader, struct tree *tree)
 {
 	const uint32_t *head = tree->value[0], *middle = tree->value[1], *last = tree->value[2];
@@ -192,7 +193,7 @@ static int add_links(struct listing_reader *reader, unsigned tier, uint32_t belo
 	return result;
 }
 
-/* Nodes are numbered: the switches of tiers 0, 1 and 2, then the hosts. */
+/* Numbers the switches of tiers 0, 1 and 2, then the hosts. */
 static int add_tree(struct listing_reader *reader, const struct tree *tree)
 {
 	uint32_t hosts = tree->value[0][NODES], lower = tree->pods * tree->lower;
@@ -242,7 +243,7 @@ static struct topology *read_htsim(const char *text, size_t length, const char *
 
 /* --- export --- */
 
-/* Tier of a link's upper end. */
+/* Returns the tier of a link's upper end. */
 static unsigned tier_of(const struct topology *topology, const struct topology_link *link)
 {
 	unsigned a = link->a.kind == DEVICE_HOST ? 0 : topology->switch_at[link->a.device].stage;
@@ -258,7 +259,7 @@ static bool are_parallel(const struct topology_link *x, const struct topology_li
 	       x->b.device == y->b.device;
 }
 
-/* Fills in a tree with the same number of links; whether the links are the same is not checked. */
+/* Describes a tree with the same number of links. Does not check that the links are the same. */
 static void describe(const struct topology *topology, struct tree *tree)
 {
 	const struct topology_link *first[TIERS_MAX] = {NULL};
@@ -312,7 +313,7 @@ static void write_tree(const struct tree *tree, FILE *out)
 }
 
 struct cable {
-	uint32_t a, b; /* hosts after switches, the smaller number first */
+	uint32_t a, b; /* hosts are numbered after switches; the smaller number is first */
 	uint64_t rate_bps, delay_ps;
 };
 
@@ -326,7 +327,7 @@ static uint32_t number_of(const struct topology *topology, struct topology_port 
 	return port.kind == DEVICE_SWITCH ? port.device : topology->switches + port.device;
 }
 
-/* Sorted; NULL if out of memory. */
+/* Returns the cables in sorted order, or NULL if out of memory. */
 static struct cable *cables_of(const struct topology *topology)
 {
 	struct cable *cable = calloc(topology->links + 1u, sizeof(*cable));
@@ -356,7 +357,7 @@ static bool are_equal(const struct topology *topology, const struct topology *ot
 	return equal;
 }
 
-/* The text is read again and must give the same network. */
+/* Reads the text back, because it must result in the same network. */
 static int write_htsim(const struct topology *topology, FILE *out, struct error *error)
 {
 	struct topology_import strict = {.strict = true};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Listings of InfiniBand networks that have a line per link and direction: what iblinkinfo prints,
+/* Listings of InfiniBand networks with one line per link and direction: the output of iblinkinfo,
  * with and without -l; the output of ibnetdiscover -p; and opensm-subnet.lst, which OpenSM writes
  * to its dump folder. (infiniband-diags 44, OpenSM 3.3.23.) */
 
@@ -82,7 +82,7 @@ static int read_ports_line(struct listing_reader *reader)
 	width = listing_word(reader);
 	lane = listing_word(reader);
 	if (result < 0 || !listing_take(reader, "-"))
-		return result; /* a missing far end is not an error: the port has no cable */
+		return result; /* a missing far end is valid: the port has no cable */
 	result = take_ports_end(reader, &b);
 	if (result == 0 && !listing_take(reader, "( '"))
 		return listing_refuse(
@@ -157,15 +157,15 @@ static int read_subnet_line(struct listing_reader *reader)
 /* --- iblinkinfo ---
  * Switch: 0x0002c902 leaf 1:
  *       21    4[  ] ==( 4X       25.78125 Gbps Active/  LinkUp)==>      32    1[  ] "node1" ( )
- * Nodes are identified by LID or, if the subnet manager assigned none (0), by name. A line of an
- * adapter begins with the GUID of its port. (With -l, adapters and switches look alike.) */
+ * Nodes are identified by LID or, if the subnet manager assigned none (0), by name. The line of an
+ * adapter starts with the GUID of its port. (With -l, adapters and switches look the same.) */
 
 struct block {
 	bool known;
 	enum device_kind kind;
 	struct ib_text name;
-	uint64_t guid;     /* the switch's */
-	struct ib_text id; /* the switch's id, the same in all lines; empty before the first */
+	uint64_t guid;     /* for a switch */
+	struct ib_text id; /* for a switch, the same in all lines; empty before the first */
 };
 
 static int read_block_head(struct listing_reader *reader, struct block *block)
@@ -200,7 +200,7 @@ static int take_lid_port(struct listing_reader *reader, struct listing_node *end
 	return result;
 }
 
-/* A far end counts as a host until its own block shows that it is a switch. */
+/* Treats a far end as a host until its block shows that it is a switch. */
 static void agree_on_kinds(
 	struct listing_reader *reader, const struct listing_node *a, struct listing_node *b)
 {
@@ -213,7 +213,7 @@ static void agree_on_kinds(
 		b->kind = reader->listing->node_at[node].kind;
 }
 
-/* Refuses a line whose LID differs from the switch's earlier ones: one is in the wrong block. */
+/* Rejects a line with a LID other than in the switch's earlier lines: one is in the wrong block. */
 static int refuse_lid(struct listing_reader *reader, const struct block *block, struct ib_text lid)
 {
 	const struct ib_text both[] = {block->id, lid};
@@ -265,7 +265,7 @@ static int read_link_line(struct listing_reader *reader)
 		return listing_refuse(reader, "expected '==(' after the port");
 	width = listing_word(reader);
 	if (result < 0 || width.length == 0 || *width.start < '0' || *width.start > '9')
-		return result; /* no cable, or one that is down */
+		return result; /* no cable, or the link is down */
 	lane = listing_word(reader);
 	result = listing_until(reader, ")==>", &state);
 	result = take_lid_port(reader, &b);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A topology as the output of ibnetdiscover (infiniband-diags; described in its man page), which
- * ibsim reads as the fabric to simulate. Switches come first, then hosts as channel adapters.
+/* A topology in the format of ibnetdiscover's output (infiniband-diags; described in its man page),
+ * which ibsim reads as the fabric to simulate. Switches come first, then hosts as channel adapters.
  * InfiniBand counts ports from 1, Weft from 0: port n becomes port n + 1. Names become node
- * descriptions; GUIDs are derived from device numbers with the locally administered bit set; LIDs
+ * descriptions. GUIDs are derived from device numbers, with the locally administered bit set. LIDs
  * are 0, for the subnet manager to assign. The format has no delays. */
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "topology_format.h"
 
 #define SWITCH_GUID UINT64_C(0x0200000000010000)
-/* Node GUID of host 0; a port GUID is one more than the node's. */
+/* Node GUID of host 0. A port GUID is the node GUID plus 1. */
 #define HOST_GUID UINT64_C(0x0200000100000000)
 
 static uint64_t guid_of(struct topology_port port)
@@ -24,7 +24,7 @@ static uint64_t guid_of(struct topology_port port)
 					  : HOST_GUID + 2 * (uint64_t)port.device;
 }
 
-/* The GUID of a port's node, which for a host is derived from the host's first port. */
+/* Returns the GUID of the node that has the port. For a host it is derived from its first port. */
 static uint64_t node_guid(const struct topology *topology, struct topology_port port)
 {
 	if (port.kind == DEVICE_HOST)

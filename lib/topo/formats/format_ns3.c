@@ -4,11 +4,11 @@
 /* The network file of the ns-3 backends of SimAI and ASTRA-sim:
  *
  *     NODES [GPUS_PER_SERVER NVSWITCHES] SWITCHES LINKS [GPU_TYPE]
- *     the numbers of the switches, NVSwitches first
+ *     numbers of the switches, NVSwitches first
  *     SOURCE DESTINATION RATE DELAY ERROR_RATE      one line per link
  *
- * Nodes that are not switches are hosts, and have a port per link. The format has neither names nor
- * ports, and error rates are not read. */
+ * Nodes that are not switches are hosts, with a port per link. The format has neither names nor
+ * ports. Error rates are ignored. */
 
 #include "base/quantity.h"
 #include "listing_reader.h"
@@ -18,7 +18,7 @@
 struct network {
 	bool headed;
 	uint32_t nodes;
-	uint32_t awaited; /* numbers of switches still to come */
+	uint32_t awaited; /* switch numbers not read yet */
 	uint32_t links, read;
 };
 

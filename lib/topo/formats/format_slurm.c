@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Slurm's topology.conf (topology/tree), which NVIDIA's topograph writes as well: a line for each
- * switch with the hosts or the switches below it,
+/* Slurm's topology.conf (topology/tree), which NVIDIA's topograph also writes. It has a line for
+ * each switch with the hosts or switches below it:
  *
  *     SwitchName=leaf1 Nodes=node[01-16,20],login
  *     SwitchName=spine Switches=leaf[1-8] LinkSpeed=100
  *
- * A switch that several others name has a cable to each of them. The format has neither ports nor
+ * A switch that several others list has a cable to each of them. The format has neither ports nor
  * rates, and cannot express parallel cables. */
 
 #include <errno.h>
@@ -17,9 +17,9 @@
 #include "listing_reader.h"
 #include "topo/topology_levels.h"
 
-#define NAMES_MAX 65536 /* names in one list */
+#define NAMES_MAX 65536 /* names per list */
 
-/* Takes "KEY=VALUE"; keys are case-insensitive. */
+/* Reads "KEY=VALUE". Keys are case-insensitive. */
 static bool take_key(struct ib_text word, const char *key, struct ib_text *value)
 {
 	size_t length = strlen(key);
@@ -33,7 +33,7 @@ static bool take_key(struct ib_text word, const char *key, struct ib_text *value
 
 struct list {
 	struct listing_reader *reader;
-	enum device_kind kind; /* what the names stand for */
+	enum device_kind kind; /* kind of the named devices */
 	uint32_t parent, names;
 };
 
@@ -50,7 +50,7 @@ static int add_name(struct list *list, struct ib_text name)
 	return listing_connect(list->reader, a, b, 0, WEFT_TIME_NEVER);
 }
 
-/* Adds the names of PREFIX[FIRST-LAST]REST for one range; numbers keep their leading zeros. */
+/* Adds the names that PREFIX[FIRST-LAST]REST stands for. Numbers keep their leading zeros. */
 static int add_range(
 	struct list *list, struct ib_text prefix, struct ib_text range, struct ib_text rest)
 {
@@ -78,7 +78,7 @@ static int add_range(
 	return result;
 }
 
-/* One item: a name, or PREFIX[A-B,C]REST. */
+/* Adds an item: a name, or PREFIX[A-B,C]REST. */
 static int add_item(struct list *list, struct ib_text item)
 {
 	const char *open = memchr(item.start, '[', item.length), *close, *at;
@@ -104,7 +104,7 @@ static int add_item(struct list *list, struct ib_text item)
 	return result;
 }
 
-/* Items are separated by commas outside of brackets. */
+/* Adds all items, which are separated by commas outside brackets. */
 static int add_items(struct list *list, struct ib_text text)
 {
 	const char *end = text.start + text.length, *item = text.start;
@@ -123,8 +123,8 @@ static int add_items(struct list *list, struct ib_text text)
 	return result;
 }
 
-/* Files that tell which hosts are near each other but not how they are cabled. A line of them must
- * not be left out. */
+/* Detects files that specify which hosts are near each other but not how they are cabled. Their
+ * lines must not be skipped. */
 static int check_kind(struct listing_reader *reader)
 {
 	static const char *const other[][2] = {{"BlockName=", "topology/block"},

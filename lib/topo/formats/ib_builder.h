@@ -2,15 +2,15 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The steps that turn a listing into a topology; they share one builder. */
+/* The steps that turn a listing into a topology, and the state that they share. */
 
 #include "base/arrays.h"
 #include "ib_listing.h"
 
 #define IB_NONE  UINT32_MAX
-#define IB_PORTS 255 /* port numbers per node, including 0 */
+#define IB_PORTS 255 /* port numbers per node, including port 0 */
 
-/* A port, either with its own line or known only as a far end. */
+/* A port that has its own line or occurs only as a far end. */
 struct ib_end {
 	uint32_t node;
 	unsigned port;
@@ -27,20 +27,20 @@ struct ib_builder {
 	struct topology_import *import;
 	struct error *error;
 	uint32_t *by_id;  /* nodes by id */
-	uint32_t *by_end; /* 'listed' ports by node and port */
+	uint32_t *by_end; /* 'listed' port indices, ordered by node and port */
 	uint32_t *peer;   /* by listed port: the node at the far end, or IB_NONE */
-	uint32_t *same;   /* by node: the first with this id */
-	uint32_t *number; /* by node: the device if it is a switch, or IB_NONE */
-	uint32_t *part;   /* by node: for a switch, a switch of its connected part */
-	bool *left_out;   /* nodes */
-	/* Port p of switch n is port_at[n * PORTS + p] of the device, whose ports end at port_at[n
-	 * * PORTS]. */
+	uint32_t *same;   /* by node: the first node with the same id */
+	uint32_t *number; /* by node: device number of a switch, or IB_NONE */
+	uint32_t *part;   /* by node: for a switch, the representative of its connected part */
+	bool *left_out;   /* by node */
+	/* Port p of switch n becomes device port port_at[n * IB_PORTS + p]. port_at[n * IB_PORTS]
+	 * is the maximum number of device ports. */
 	uint8_t *port_at;
 	struct ib_cable *cable;
 	struct ib_end *host; /* cabled ports of adapters, ordered by node and port */
-	uint32_t *entry;     /* by host node: the host in the topology */
+	uint32_t *entry;     /* by index in 'host': the host entry in the topology */
 	uint32_t listed, cables, switches, hosts;
-	uint32_t nodes; /* adapters with ports in 'host' */
+	uint32_t nodes; /* number of adapters with ports in 'host' */
 	struct arrays arrays;
 };
 
@@ -56,8 +56,8 @@ static inline bool ib_is_host(const struct ib_builder *builder, struct ib_end en
 	return builder->listing->node_at[end.node].kind == DEVICE_HOST;
 }
 
-/* Describes the nodes and fills 'cable' with those whose ends agree. 0, -EINVAL. */
+/* Names the nodes and fills 'cable' with the cables whose ends agree. Returns 0 or -EINVAL. */
 int ib_find_cables(struct ib_builder *builder);
 /* Leaves out nodes that take no part in the network and, unless strict, everything outside its
- * largest part, with their cables. 0, -ENOMEM. */
+ * largest part, with their cables. Returns 0 or -ENOMEM. */
 int ib_leave_out(struct ib_builder *builder);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Turns the lines of a listing into cables: finds each far end, and leaves out contradictions. */
+/* Turns the lines of a listing into cables: finds each far end and leaves out contradictions. */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "ib_builder.h"
 
-/* Notes something odd about a listed port or, if strict, refuses it; 0 or -EINVAL. */
+/* Notes an inconsistency at a listed port or, if strict, fails. Returns 0 or -EINVAL. */
 static int odd_port(struct ib_builder *builder, const struct ib_port *port, const char *became,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
 
@@ -90,7 +90,7 @@ static uint32_t find_listed(const struct ib_builder *builder, struct ib_end end)
 	return IB_NONE;
 }
 
-/* Two nodes with the same id: the second one's ports count as ports of the first. */
+/* Sorts the nodes by id. If two have the same id, the second one's ports are added to the first. */
 static int index_nodes(struct ib_builder *builder)
 {
 	struct ib_listing *listing = builder->listing;
@@ -120,7 +120,7 @@ static int index_nodes(struct ib_builder *builder)
 	return result;
 }
 
-/* A node without a description gets the name that its neighbours use for it, or its id. */
+/* Names each node without a description after the name that its neighbours use, or after its id. */
 static void describe_nodes(struct ib_builder *builder)
 {
 	struct ib_listing *listing = builder->listing;
@@ -136,7 +136,7 @@ static void describe_nodes(struct ib_builder *builder)
 			listing->node_at[i].name = listing->node_at[i].id;
 }
 
-/* If a port has several lines, the first counts. */
+/* Sorts the listed ports. If a port has several lines, only the first is used. */
 static int index_ports(struct ib_builder *builder)
 {
 	const struct ib_listing *listing = builder->listing;
@@ -164,8 +164,7 @@ static int index_ports(struct ib_builder *builder)
 	return result;
 }
 
-/* Finds the far end. If the line does not give its port, it is the port that leads back here, or
- * port 1. */
+/* Finds the node at the far end of a listed port. */
 static int find_peer(struct ib_builder *builder, uint32_t number)
 {
 	struct ib_port *port = &builder->listing->port_at[number];
@@ -192,7 +191,7 @@ static bool leads_to(const struct ib_builder *builder, uint32_t port, struct ib_
 		       builder->listing->port_at[port].peer_port == 0);
 }
 
-/* The port of 'node' whose line leads to 'end', or port 1. */
+/* Returns the port of 'node' whose line leads to 'end'; 1 if there is none. */
 static unsigned port_towards(const struct ib_builder *builder, uint32_t node, struct ib_end end)
 {
 	for (unsigned port = 1; port <= builder->listing->node_at[node].ports; port++) {
@@ -204,14 +203,14 @@ static unsigned port_towards(const struct ib_builder *builder, uint32_t node, st
 	return 1;
 }
 
-/* ibsim: the capabilities of a port, with defaults for those that its file does not set. */
+/* ibsim: returns the capabilities of a port, with defaults where its file sets none. */
 static void abilities(const struct ib_port *port, uint8_t *widths, uint8_t *speeds)
 {
 	*widths = port->widths != 0 ? port->widths : IB_WIDTH_4X;
 	*speeds = port->speeds != 0 ? port->speeds : IB_SPEED_SDR;
 }
 
-/* The rate that both ends support; if there is none, the slower end's rate and a text in 'odd'. */
+/* Returns the best common rate of both ends, or sets 'odd' and returns the slower end's rate. */
 static uint64_t negotiated_rate(
 	const struct ib_port *near, const struct ib_port *far, const char **odd)
 {
@@ -229,7 +228,7 @@ static uint64_t negotiated_rate(
 	return rate < other ? rate : other;
 }
 
-/* Returns 0 if no line has it. */
+/* Returns the rate of a cable, or 0 if no line specifies it. */
 static uint64_t cable_rate(const struct ib_port *near, const struct ib_port *far, const char **odd)
 {
 	if (near->rate_bps != 0 && far->rate_bps != 0 && near->rate_bps != far->rate_bps) {
@@ -243,7 +242,7 @@ static uint64_t cable_rate(const struct ib_port *near, const struct ib_port *far
 	return negotiated_rate(near, far, odd);
 }
 
-/* Why a cable cannot be part of a network; NULL if it can. */
+/* Returns why a cable cannot be part of a network; NULL if it can. */
 static const char *impossible(
 	const struct ib_builder *builder, struct ib_end near, struct ib_end far)
 {
@@ -264,7 +263,7 @@ static int contradicts(
 		port->peer.start, far.port, line);
 }
 
-/* Names each place: a wrong line among correct ones has a cable that only it lists. */
+/* Notes each such line separately: a wrong line lists a cable that no other line confirms. */
 static void note_single(struct ib_builder *builder, const struct ib_port *port)
 {
 	struct error note;
@@ -274,8 +273,8 @@ static void note_single(struct ib_builder *builder, const struct ib_port *port)
 	topology_import_note(builder->import, &note);
 }
 
-/* Adds the cable of a listed port, only once if both ends have a line. A far end that has a line of
- * its own and leads elsewhere contradicts this one. */
+/* Adds the cable of a listed port, once even if both ends have a line. It is a contradiction if the
+ * far end has a line that leads elsewhere. */
 static int add_cable(struct ib_builder *builder, uint32_t number)
 {
 	const struct ib_listing *listing = builder->listing;
@@ -325,7 +324,7 @@ static int compare_lines(const void *a, const void *b)
 	return (x->listed > y->listed) - (x->listed < y->listed);
 }
 
-/* Far ends without a line of their own may have several cables; the first is kept. */
+/* Keeps only the first of several cables at a far end that has no line of its own. */
 static int keep_one_cable_per_port(struct ib_builder *builder)
 {
 	struct ib_cable *cable = builder->cable;

@@ -30,8 +30,8 @@ void ib_addresses_sort(struct ib_addresses *addresses)
 		qsort(addresses->at, addresses->count, sizeof(*addresses->at), compare_addresses);
 }
 
-/* The first address that does not sort before this port number and GUID. LIDs are searched one by
- * one from there. */
+/* Returns the index of the first address that does not sort before this port number and GUID. LIDs
+ * are then searched linearly. */
 static uint32_t first_of(const struct ib_addresses *addresses, uint32_t port, uint64_t guid)
 {
 	struct ib_address wanted = {.guid = guid, .port = port};
@@ -146,7 +146,7 @@ static void set_data(struct reading *reading, uint64_t words)
 	reading->data++;
 }
 
-/* [PortXmitData == 19892634015130 (4.2TB)], if the line has it. */
+/* Reads [PortXmitData == 19892634015130 (4.2TB)] if the line has it. */
 static int read_bracket(
 	struct listing_reader *reader, const char *name, uint64_t *value, bool *found)
 {
@@ -252,7 +252,7 @@ static int read_line(struct listing_reader *reader)
 	return head(reader);
 }
 
-/* 32-bit counters stop at their maximum, so a counter that has reached it is meaningless. */
+/* 32-bit counters stop at their maximum, so a value that equals it is not reliable. */
 static int check_ends(const struct ib_counters *counters, uint32_t first, const char *origin,
 	struct topology_import *import, struct error *error)
 {

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* Leaves out nodes of a listing that take no part in the network: routers, aggregation nodes, nodes
- * that the user excludes, and nodes not connected to the rest. */
+ * that the user excludes, and nodes without a connection to the rest. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static bool matches(const regex_t *regex, struct ib_text text)
 	return regexec(regex, text.start, 1, &part, REG_STARTEND) == 0;
 }
 
-/* Why a node takes no part in the network, as a plural noun; NULL if it does take part. */
+/* Returns why a node takes no part in the network, as a plural noun; NULL if it takes part. */
 static const char *reason_to_leave_out(const struct ib_builder *builder, const struct ib_node *node)
 {
 	const struct topology_import *import = builder->import;
@@ -51,7 +51,7 @@ static const char *reason_to_leave_out(const struct ib_builder *builder, const s
 	return NULL;
 }
 
-/* One note for all nodes with the same reason. */
+/* Leaves out nodes, with one note for all that have the same reason. */
 static void leave_out_nodes(struct ib_builder *builder)
 {
 	const struct ib_listing *listing = builder->listing;
@@ -98,7 +98,7 @@ static uint32_t find_part(struct ib_builder *builder, uint32_t node)
 	return node;
 }
 
-/* The switch of a cable, or of its first end. */
+/* Returns the switch of a cable, or the one at its first end if there are two. */
 static uint32_t switch_of(const struct ib_builder *builder, const struct ib_cable *cable)
 {
 	return ib_is_host(builder, cable->a) ? cable->b.node : cable->a.node;
@@ -128,8 +128,8 @@ static void join_switches(struct ib_builder *builder)
 	}
 }
 
-/* Sums the weight of each part in weight[part]: adapter ports decide, then switches. Returns the
- * heaviest part, among equals the first in the file; IB_NONE without switches. */
+/* Adds up the weight of each part in weight[part]: adapter ports count first, then switches.
+ * Returns the heaviest part, with ties the first in the file; IB_NONE without switches. */
 static uint32_t heaviest_part(struct ib_builder *builder, uint64_t *weight)
 {
 	const struct ib_listing *listing = builder->listing;
@@ -152,7 +152,7 @@ static uint32_t heaviest_part(struct ib_builder *builder, uint64_t *weight)
 	return best;
 }
 
-/* The adapter of a cable between a switch and an adapter; IB_NONE for others. */
+/* Returns the adapter of a cable between a switch and an adapter; IB_NONE for other cables. */
 static uint32_t adapter_of(const struct ib_builder *builder, const struct ib_cable *cable)
 {
 	if (ib_is_host(builder, cable->a) == ib_is_host(builder, cable->b))
@@ -160,8 +160,8 @@ static uint32_t adapter_of(const struct ib_builder *builder, const struct ib_cab
 	return ib_is_host(builder, cable->a) ? cable->a.node : cable->b.node;
 }
 
-/* Further planes: parts in which two or more of the adapters in the best part have a port. 'stays'
- * marks these adapters, and the first switch of each plane; 'first' has an element per node. */
+/* Keeps additional planes: parts in which two or more adapters of the best part have a port. Sets
+ * 'stays' for these adapters and one switch per plane. 'first' has an element per node. */
 static void keep_planes(struct ib_builder *builder, uint32_t best, bool *stays, uint32_t *first)
 {
 	for (uint32_t i = 0; i < builder->listing->nodes; i++)
@@ -193,8 +193,8 @@ static bool is_outside(struct ib_builder *builder, uint32_t node, const bool *st
 	return !stays[node];
 }
 
-/* Leaves out everything outside the part with the most hosts: a rack that is cut off, idle
- * switches, adapters without a port in the common plane. */
+/* Leaves out everything outside the part with the most hosts: disconnected racks, idle switches,
+ * adapters without a port in that part. */
 static void leave_out_parts(struct ib_builder *builder, const bool *stays)
 {
 	const struct ib_listing *listing = builder->listing;

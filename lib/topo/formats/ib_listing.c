@@ -12,16 +12,16 @@
 
 #define PORTS_MAX   254 /* ports per node; InfiniBand's limit */
 #define SHOWN       40  /* characters of the input in a message */
-#define INCLUDES    8   /* files within files */
+#define INCLUDES    8   /* maximum depth of included files */
 #define INCLUDE_MAX ((size_t)64 << 20)
 
-/* The file that is being read. */
+/* State of the file that is being read. */
 struct file {
 	const char *origin;
-	bool in_node;           /* ports are the last node's */
-	bool aggregation_devid; /* the last devid= belonged to an aggregation node */
-	uint8_t width, speed;   /* ibsim: width and speed of ports from here on; 0: not given */
-	unsigned depth;         /* 0: not included */
+	bool in_node;           /* port lines belong to the last node */
+	bool aggregation_devid; /* the last devid= was that of an aggregation node */
+	uint8_t width, speed;   /* ibsim: width and speed of the following ports; 0 if not set */
+	unsigned depth;         /* 0 if not included */
 };
 
 struct line {
@@ -37,7 +37,7 @@ struct line {
 	error_at((line)->error, (line)->file->origin, (line)->number, \
 		(uint32_t)((at) - (line)->start) + 1, __VA_ARGS__)
 
-/* Length of the unread rest of the line, cut to fit into a message. */
+/* Returns the length of the unread rest of the line, limited for messages. */
 static int rest(const struct line *line)
 {
 	return line->end - line->at < SHOWN ? (int)(line->end - line->at) : SHOWN;
@@ -80,7 +80,7 @@ static int read_number(
 		rest(line), start);
 }
 
-/* "S-0002c90200404780" */
+/* Reads an id such as "S-0002c90200404780". */
 static int read_id(struct line *line, struct ib_text *id)
 {
 	const char *close;
@@ -97,7 +97,7 @@ static int read_id(struct line *line, struct ib_text *id)
 	return 0;
 }
 
-/* Skips the parts after a port number: the chassis number "[ext 12]", the port GUID
+/* Skips what may follow a port number: a chassis number "[ext 12]" and a port GUID
  * "(2c903000a1b2d)". */
 static int skip_extras(struct line *line)
 {
@@ -122,8 +122,7 @@ static int expect_end(struct line *line)
 		rest(line), line->at);
 }
 
-/* The description is the text between the first and the last quote of the comment. Empty if there
- * is none. */
+/* Returns the text between the first and the last quote of the comment, or an empty text. */
 static int find_description(const struct line *line, struct ib_text *text)
 {
 	const char *open = memchr(line->at, '"', (size_t)(line->end - line->at));
@@ -192,7 +191,7 @@ static bool looks_like_rate(const char *text, size_t length)
 	       isupper((unsigned char)x[1]);
 }
 
-/* The rate is a word at the end of the comment: # "leaf 1" lid 3 4xQDR. */
+/* Reads the rate, a word at the end of the comment: # "leaf 1" lid 3 4xQDR. */
 static int read_rate(struct line *line, uint64_t *rate_bps)
 {
 	const char *quote = memrchr(line->at, '"', (size_t)(line->end - line->at));
@@ -216,7 +215,7 @@ static int read_rate(struct line *line, uint64_t *rate_bps)
 	return 0;
 }
 
-/* The far end: "S-0002c90200404780"[5]. */
+/* Reads the far end: "S-0002c90200404780"[5]. */
 static int read_peer(struct line *line, struct ib_port *port)
 {
 	int result;
@@ -233,7 +232,7 @@ static int read_peer(struct line *line, struct ib_port *port)
 	return result < 0 ? result : skip_extras(line);
 }
 
-/* ibsim: w=1 s=4 after the far end. */
+/* ibsim: reads w=1 s=4 after the far end. */
 static int read_abilities(struct line *line, struct ib_port *port)
 {
 	unsigned bits;
@@ -254,7 +253,7 @@ static int read_abilities(struct line *line, struct ib_port *port)
 	return result;
 }
 
-/* [1](2c903000a1b2d), the port of an adapter. */
+/* Reads the GUID of an adapter's port: [1](2c903000a1b2d). */
 static void read_port_guid(const struct line *line, uint64_t *guid)
 {
 	const char *close = memchr(line->at, ')', (size_t)(line->end - line->at));
@@ -321,7 +320,7 @@ static bool take_word(struct line *line, const char *word)
 	return true;
 }
 
-/* Lines without cabling information. */
+/* Returns true for lines without cabling information. */
 static bool is_ignored(const struct line *line)
 {
 	static const char *const words[] = {"vendid=", "sysimgguid=", "switchguid=", "caguid=",
@@ -352,7 +351,7 @@ static int read_source(struct line *line, struct ib_source *source)
 	return read_text(line->listing, line->import, &file, source->text, length, line->error);
 }
 
-/* include "FILE", in the folder of the file that includes it. */
+/* Reads include "FILE", relative to the folder of the including file. */
 static int read_include(struct line *line)
 {
 	const char *origin = line->file->origin, *slash = strrchr(origin, '/');
@@ -386,8 +385,8 @@ static int read_bits(struct line *line, unsigned max, const char *what, uint8_t 
 	return result;
 }
 
-/* Settings of ibsim: upper limits for the ports below. If only one of the two is set, the other has
- * its default. */
+/* Reads a setting of ibsim: an upper limit for the ports below. If only one of width and speed is
+ * set, the other has its default. */
 static int read_setting(struct line *line, bool *known)
 {
 	struct file *file = line->file;
@@ -438,7 +437,7 @@ static int read_node_line(struct line *line, bool *known)
 	return result;
 }
 
-/* An unknown line does not end a node: it may come from another program that wrote to the same
+/* An unknown line does not end a node, because it may be output of another program on the same
  * terminal. */
 static int read_line(struct line *line)
 {

@@ -12,10 +12,10 @@
 
 /* Builds the network from the listing of ibnetdiscover:
  *     find each far end, and keep the cables whose ends agree;
- *     leave out what takes no part in traffic, and what is not connected to the rest;
- *     number the switches in the order of the file, then the channel adapters with cables, which
+ *     leave out everything that takes no part in traffic or is not connected to the rest;
+ *     number the switches in file order, then the channel adapters with cables, which
  *         become hosts with the cabled ports;
- *     name them after their descriptions;
+ *     name devices after their descriptions;
  *     link them. */
 
 static int compare_host_ends(const void *a, const void *b)
@@ -23,8 +23,8 @@ static int compare_host_ends(const void *a, const void *b)
 	return ib_compare_ends(*(const struct ib_end *)a, *(const struct ib_end *)b);
 }
 
-/* Ports of runs end at TOPOLOGY_PORTS_RUN. Cables in later ports get the numbers of ports without a
- * cable, unless there are too many cables. */
+/* Where a set of ports is one word, a switch has at most TOPOLOGY_PORTS_RUN ports. Cables in later
+ * ports therefore get the numbers of ports without a cable, unless there are too many cables. */
 static void number_ports(struct ib_builder *builder, uint32_t number, const bool *cabled)
 {
 	const struct ib_node *node = &builder->listing->node_at[number];
@@ -42,7 +42,7 @@ static void number_ports(struct ib_builder *builder, uint32_t number, const bool
 	if (last <= port_at[0])
 		return;
 	for (unsigned port = TOPOLOGY_PORTS_RUN + 1; port < IB_PORTS; port++) {
-		port_at[port] = TOPOLOGY_PORTS_MAX; /* none */
+		port_at[port] = TOPOLOGY_PORTS_MAX; /* no port */
 		if (!cabled[port])
 			continue;
 		while (cabled[spare])
@@ -99,7 +99,7 @@ static void number_devices(struct ib_builder *builder)
 	builder->hosts = kept;
 }
 
-/* The number of cabled ports of an adapter, 'first' being the first of them. */
+/* Returns the number of cabled ports of an adapter. 'first' is the index of the first of them. */
 static uint32_t count_ports(const struct ib_builder *builder, uint32_t first)
 {
 	uint32_t end = first;
@@ -109,7 +109,7 @@ static uint32_t count_ports(const struct ib_builder *builder, uint32_t first)
 	return end - first;
 }
 
-/* As topology_split_hosts() does: first ports, second ports, and so on. */
+/* Numbers entries as topology_split_hosts() does: first ports, second ports, and so on. */
 static int number_entries(struct ib_builder *builder)
 {
 	uint32_t next = 0;
@@ -157,7 +157,7 @@ static int name_switch(const struct ib_builder *builder, struct topology *topolo
 	return unique_names_add(names, node->name.start, node->name.length, "", device->name);
 }
 
-/* Leaves space for a port number, and for a number that makes the name unique. */
+/* Leaves space for a port number and for a number that makes the name unique. */
 #define HOST_NAME_MAX (TOPOLOGY_NAME_MAX - 8)
 
 static int name_host(const struct ib_builder *builder, struct topology *topology,
@@ -175,7 +175,7 @@ static int name_host(const struct ib_builder *builder, struct topology *topology
 	return unique_names_add(names, node->name.start, length, "", device->name);
 }
 
-/* In file order, so that the first of equal names keeps its name. */
+/* Names devices in file order, so that the first of several equal names is unchanged. */
 static int name_devices(const struct ib_builder *builder, struct topology *topology)
 {
 	struct unique_names *names = unique_names_create();
@@ -340,11 +340,11 @@ struct topology *ib_listing_topology(
 
 #define MBPS ((uint64_t)1000 * 1000)
 
-/* Rate of one lane. FDR10 comes after QDR, which has the same rate and is more widely known. */
+/* Rate of one lane. FDR10 has the same rate as QDR but is less widely known, so it follows. */
 static const struct {
 	const char *name;
 	uint64_t lane_bps;
-	bool written; /* known to ibsim */
+	bool written; /* ibsim supports it */
 } speeds[] = {
 	{"SDR", 2500 * MBPS, true},
 	{"DDR", 5000 * MBPS, true},
@@ -400,7 +400,7 @@ bool ib_rate_format(uint64_t rate_bps, char text[IB_RATE_TEXT])
 
 uint64_t ib_rate_of(uint8_t width_bits, uint8_t speed_bits)
 {
-	/* The same choice as in ibsim: the widest, then the fastest. */
+	/* As in ibsim, the widest is chosen, then the fastest. */
 	static const struct {
 		uint8_t bit;
 		unsigned lanes;

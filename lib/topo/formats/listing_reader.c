@@ -289,7 +289,7 @@ static int compare_orders(const void *a, const void *b, void *context)
 	return (x > y) - (x < y);
 }
 
-/* The hash is not needed afterwards. */
+/* Sorts the nodes, which invalidates the hash table. */
 static int sort_nodes(struct ib_listing *listing)
 {
 	struct arrays scratch = {0};
@@ -344,7 +344,7 @@ struct topology *listing_reader_run(struct listing_reader *reader, const char *t
 uint64_t ib_rate_of_lanes(struct ib_text width, struct ib_text lane_gbps)
 {
 	static const struct {
-		const char *gbps; /* as far as it is compared */
+		const char *gbps; /* leading part to compare */
 		const char *name;
 	} lanes[] = {{"2.5", "SDR"}, {"5", "DDR"}, {"10", "QDR"}, {"14", "FDR"}, {"25", "EDR"},
 		{"50", "HDR"}, {"53", "HDR"}, {"100", "NDR"}, {"106", "NDR"}, {"200", "XDR"},

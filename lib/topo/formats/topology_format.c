@@ -91,7 +91,7 @@ const struct topology_format *topology_format_find(const char *name)
 
 /* --- format dot --- */
 
-/* For graphviz: switches are boxes, hosts ellipses; port numbers label the ends of links. */
+/* For graphviz: switches are boxes, hosts ellipses, and port numbers label the ends of links. */
 
 static unsigned port_number(const struct topology *topology, struct topology_port port)
 {

@@ -36,7 +36,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(((const struct taken *)a)->name, ((const struct taken *)b)->name);
 }
 
-/* Takes 'name'. '*taken' is its entry; '*fresh' is true if the name was free. */
+/* Reserves 'name'. '*taken' is its entry; '*fresh' is true if the name was not reserved before. */
 static int take(struct unique_names *names, const char *name, struct taken **taken, bool *fresh)
 {
 	struct taken *mine = calloc(1, sizeof(*mine));

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Folded Clos networks of switches with P ports, as data centres build them: leaves and spines in
- * two stages, or pods of them below cores in three (with over=1:1 the k-ary fat tree of Al-Fares,
- * Loukissas, Vahdat, SIGCOMM 2008, k = P). over=D:U divides the ports of leaves, and in three
- * stages also the ports of spines, D down to U up; so three stages multiply the ratio.
+/* Folded Clos networks of switches with P ports, as in data centres. Two stages have leaves and
+ * spines; three have pods of these and cores above (with over=1:1 the k-ary fat tree of Al-Fares,
+ * Loukissas, Vahdat, SIGCOMM 2008, k = P). over=D:U divides the ports of leaves, and with three
+ * stages also those of spines, D down to U up, so three stages square the ratio.
  *
- * Leaves are numbered first, pod by pod, then spines, then cores. Ports of a leaf are 0 .. D-1 to
- * hosts, then D + u to spine u. A spine has the leaves of its pod in order, then the ports up. The
- * last stage has leaves or pods in order. As in 'rlft', up port v of spine u leads to core u + v *
- * U. */
+ * Leaves are numbered first, pod by pod, then spines, then cores. On a leaf, ports 0 .. D-1 lead to
+ * hosts and port D + u to spine u. A spine's ports lead to the leaves of its pod in order, then up.
+ * The ports of the last stage lead to leaves or pods in order. As in 'rlft', up port v of spine u
+ * leads to core u + v * U. */
 
 #include "topo/generator.h"
 
@@ -17,7 +17,7 @@ enum { PORTS, STAGES, OVER };
 
 struct clos {
 	uint32_t ports, down, up;
-	uint32_t pods;   /* two stages: one */
+	uint32_t pods;   /* 1 with two stages */
 	uint32_t leaves; /* per pod */
 	uint32_t cores;
 };

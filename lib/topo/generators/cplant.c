@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* CPLANT, the Myrinet cluster of Sandia National Laboratories, after the thesis (section 4.4,
+/* CPLANT, the Myrinet cluster of Sandia National Laboratories, as in the thesis (section 4.4,
  * figure 61.c; Riesen et al., "CPLANT", Extreme Linux 1999): 50 switches of 16 ports with 8 hosts
- * each, 48 of them in six groups of 8, the other two in a seventh group. A switch has 4 ports for
- * its own group and 4 for its counterparts in other groups; the groups form an incomplete hypercube
- * that also links opposite corners.
+ * each. There are six groups of 8 switches and a seventh group of 2. A switch has 4 ports for its
+ * own group and 4 for its counterparts in other groups. The groups form an incomplete hypercube
+ * with additional links between opposite corners.
  *
- * The thesis does not print a list of cables. This generator builds the one machine that follows a
- * single rule: 64 switches (8 groups of 8), a cube of three dimensions with links between opposite
- * corners inside each group and the same again between counterparts, of which the first 50 are
- * built. Switch = 8 * group + member. Ports 0, 1, 2 lead to the member that differs in that binary
- * digit, 3 to the one that differs in all three; ports 4 to 7 do the same for the group; hosts are
- * on ports 8 to 15. A port whose far end would be switch 50 or above is free.
+ * The thesis does not print a list of cables. This generator builds the only machine that follows
+ * one rule: take 64 switches (8 groups of 8), with a three-dimensional cube and links between
+ * opposite corners inside each group and likewise between counterparts, and keep the first 50.
+ * Switch = 8 * group + member. Ports 0, 1, 2 lead to the member that differs in that binary digit,
+ * and port 3 to the member that differs in all three. Ports 4 to 7 do the same for the group. Hosts
+ * are on ports 8 to 15. A port whose far end would be switch 50 or above is free.
  *
- * So a switch of the six groups has 4 links in its group and 3 to the other five, and six of them
- * have a fourth to the seventh group. The thesis cannot mean 4 links to counterparts for every
- * switch: with 8 hosts and 4 links inside the group all 16 ports would be in use and none left for
- * the seventh group. All shortest up*\/down* routes from the first switch are minimal here, as the
- * thesis measured (section 5.3). */
+ * A switch of the six groups therefore has 4 links in its group and 3 to the other five, and six of
+ * these switches have a fourth to the seventh group. The thesis cannot mean 4 links to counterparts
+ * for every switch: with 8 hosts and 4 links inside the group all 16 ports would be in use, with
+ * none left for the seventh group. All shortest up*\/down* routes from the first switch are minimal
+ * here, as the thesis measured (section 5.3). */
 
 #include "topo/generator.h"
 
@@ -29,7 +29,7 @@
 #define FIRST_HOST_PORT (2 * PORTS_A_LEVEL)
 #define OPPOSITE_CORNER 7
 
-/* The digits of a three-digit binary number that change along each port. */
+/* By port: the digits of a three-digit binary number that change. */
 static const uint32_t steps[PORTS_A_LEVEL] = {1, 2, 4, OPPOSITE_CORNER};
 
 static int link_up(const struct generator_request *request, struct topology *topology, uint32_t at)

@@ -2,38 +2,38 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* Dragonfly (Kim, Dally, Scott, Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA
- * 2008): g groups of a switches, each with p hosts and h links to other groups.
- * The switches of a group are fully connected. The paper recommends a = 2p = 2h.
+ * 2008): g groups of a switches, each with p hosts and h links to other groups. The switches of a
+ * group are fully connected. The paper recommends a = 2p = 2h.
  *
- * Switch number = group * a + place. Ports 0 .. a-2 lead to the others of the group in order, as in
- * 'full'; a-1 .. a+h-2 to other groups; host ports follow. */
+ * Switch number = group * a + index. Ports 0 .. a-2 lead to the other switches of the group in
+ * order, as in 'full', and ports a-1 .. a+h-2 to other groups; host ports follow. */
 
 #include <inttypes.h>
 
 #include "topo/generator.h"
 
 /* The links between the groups of a Dragonfly or Dragonfly+. Every pair of groups has 'parallel'
- * links, usually one; then up to ports + 1 groups are possible, the default.
+ * links, usually one, which allows up to ports + 1 groups, the default.
  *
  * A group's links are numbered k = 0, 1, .., in rounds of one link to every other group. The wiring
- * decides which group link k of a round leads to (Hastings et al., "Comparing Global Link
- * Arrangements for Dragonfly Networks", CLUSTER 2015; the palm tree is by Camarero, Vallejo,
+ * determines to which group link k of a round leads (Hastings et al., "Comparing Global Link
+ * Arrangements for Dragonfly Networks", CLUSTER 2015; the palm tree is from Camarero, Vallejo,
  * Beivide, ACM TACO 2014):
  *
- *     palmtree   k + 1 groups further on, modulo g; from the far end it is link g - 2 - k
+ *     palmtree   k + 1 groups further on, modulo g; there its number is g - 2 - k
  *     absolute   group k, or k + 1 from the group's own number on
- *     circulant  even k: k / 2 + 1 groups further on, odd k: as many back. So the links of a pair
- *                of ports lead to both sides, and both ends of a link have nearly equal numbers
+ *     circulant  even k: k / 2 + 1 groups further on, odd k: as many back. A pair of ports
+ *                therefore leads both ways, and both ends of a link have nearly equal numbers
  *
- * In a group with fewer links than ports, link k has port number k * ports / links, so that all
- * switches have equally many, or one more. */
+ * In a group with fewer links than ports, link k has port number k * ports / links, so the numbers
+ * of links per switch differ by at most one. */
 
 enum { PALMTREE, ABSOLUTE, CIRCULANT };
 
 static const char *const group_wirings[] = {
 	[PALMTREE] = "palmtree", [ABSOLUTE] = "absolute", [CIRCULANT] = "circulant", NULL};
 
-/* The last options of a kind: enum GROUPS, PARALLEL, WIRING. */
+/* The last options of a kind: the values of group_wiring_init(). */
 #define GROUP_WIRING_OPTIONS                                                              \
 	{"g", GENERATOR_NUMBER, false, 0, UINT16_MAX, 0,                                  \
 		"groups; as many as possible by default"},                                \
@@ -46,18 +46,18 @@ static const char *const group_wirings[] = {
 	}
 
 struct group_wiring {
-	/* Set by the kind: a group has 'switches', of which those from 'first_switch' on have
-	 * 'each' global ports from 'first_port' on. */
+	/* Set by the kind: a group has 'switches' switches. Those from 'first_switch' on have
+	 * 'each' global ports, starting at 'first_port'. */
 	uint32_t switches, first_switch, each;
 	unsigned first_port;
 	/* Set by group_wiring_init(). */
 	uint32_t groups;
-	uint32_t ports; /* from a group to other groups */
-	uint32_t links; /* those in use */
+	uint32_t ports; /* from one group to other groups */
+	uint32_t links; /* number of these ports that are used */
 	unsigned wiring;
 };
 
-/* Groups and links as requested by three values, if a group has ports for them. */
+/* Sets groups and links from three option values. Fails if a group has too few ports. */
 static int group_wiring_init(struct group_wiring *wiring, const struct generator_request *request,
 	const struct generator_value *values)
 {
@@ -81,7 +81,7 @@ static int group_wiring_init(struct group_wiring *wiring, const struct generator
 	return 0;
 }
 
-/* The group to which link k of a round leads. */
+/* Returns the group to which link k of a round leads. */
 static uint32_t far_group(const struct group_wiring *wiring, uint32_t group, uint32_t k)
 {
 	uint32_t step = wiring->wiring == CIRCULANT ? k / 2 + 1 : k + 1;
@@ -93,7 +93,7 @@ static uint32_t far_group(const struct group_wiring *wiring, uint32_t group, uin
 	return (group + step) % wiring->groups;
 }
 
-/* The number of that link in the round of the group at its far end. */
+/* Returns the number of that link in the round of the group at its far end. */
 static uint32_t far_number(
 	const struct group_wiring *wiring, uint32_t group, uint32_t other, uint32_t k)
 {
@@ -103,7 +103,8 @@ static uint32_t far_number(
 		return last - k;
 	if (wiring->wiring == ABSOLUTE)
 		return group < other ? group : group - 1;
-	return k == last && k % 2 == 0 ? k : k ^ 1; /* halfway around: the same from both ends */
+	return k == last && k % 2 == 0 ? k
+				       : k ^ 1; /* half the way around: same number at both ends */
 }
 
 static struct topology_port port_of(const struct group_wiring *wiring, uint32_t group, uint32_t k)
@@ -183,11 +184,11 @@ const struct generator generator_dragonfly = {
 
 /* Dragonfly+ (Shpiner, Haramaty, Eliad, Zdornov, Gafni, Zahavi, "Dragonfly+: Low Cost Topology for
  * Scaling Datacenters", HiPINEB 2017): groups of l leaf and s spine switches. Every leaf is linked
- * with every spine of its group; leaves have p hosts each, spines h links to other groups
- *. The paper takes l = s = p = h.
+ * to every spine of its group. A leaf has p hosts, a spine h links to other groups. The paper uses
+ * l = s = p = h.
  *
- * Switch number = group * (l + s) + place, the leaves first. Ports of a leaf are 0 .. s-1 to the
- * spines, then hosts; ports of a spine are 0 .. l-1 to the leaves, l .. l+h-1 to other groups. */
+ * Switch number = group * (l + s) + index, leaves first. Ports of a leaf: 0 .. s-1 to the spines,
+ * then hosts. Ports of a spine: 0 .. l-1 to the leaves, l .. l+h-1 to other groups. */
 
 enum { LEAVES, SPINES, HOSTS, LINKS, GROUPS_PLUS };
 

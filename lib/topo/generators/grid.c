@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Torus, torus-express, mesh and ring: switches at the points of a grid, switch
- * number = x0 + x1 * d0 + x2 * d0 * d1 + … In dimension i, port 2i leads to the next switch (+) and
- * port 2i + 1 to the previous one (-). The ports of express links follow those of all D dimensions:
- * port 2D + 2i leads two switches forward, port 2D + 2i + 1 two back. Host ports follow.
+/* Torus, torus-express, mesh and ring: switches at the points of a grid, switch number = x0 + x1 *
+ * d0 + x2 * d0 * d1 + … In dimension i, port 2i leads to the next switch (+) and port 2i + 1 to the
+ * previous one (-). The ports of express links follow those of all D dimensions: port 2D + 2i leads
+ * two switches forward, port 2D + 2i + 1 two back. Host ports follow.
  *
- * No two links join the same pair of switches: a dimension of size 2 has one link, one of size 1
- * has none, and an express link exists only if it leads to a switch that is not already a
- * neighbour. The ports of omitted links, like those at the edge of a mesh, stay free, so that a
- * port number means the same direction at every switch. */
+ * No two links join the same pair of switches. A dimension of size 2 has one link, and one of size
+ * 1 has none. An express link exists only if it leads to a switch that is not already a neighbour.
+ * The ports of omitted links, like those at the edge of a mesh, stay free, so that a port number
+ * means the same direction at every switch. */
 
 #include <errno.h>
 
@@ -23,16 +23,16 @@ struct grid {
 	bool express; /* every switch is also linked to its second-order neighbours */
 };
 
-/* Links over a distance of 'step' switches in one dimension of 'size' switches whose numbers differ
- * by 'stride', from port 'first_port' to the next one. */
+/* Links to the switch 'step' positions further on, in a dimension of 'size' switches whose numbers
+ * differ by 'stride'. They join port 'first_port' to the port after it. */
 struct row_links {
 	uint32_t size, stride, step;
 	unsigned first_port;
 	bool around;
 };
 
-/* In a ring of 2 * step + 1 switches or more, a step forward and a step back are different links;
- * with 2 * step switches they lead to the same switch, with fewer to closer neighbours. */
+/* In a ring of more than 2 * step switches, a step forward and a step back are different links. In
+ * a ring of 2 * step they lead to the same switch, and in a smaller ring to closer neighbours. */
 static int link_on(const struct generator_request *request, struct topology *topology, uint32_t at,
 	const struct row_links *row)
 {
@@ -138,7 +138,7 @@ static int build_torus(const struct generator_request *request, struct topology 
 	return build(request, true, false, topology);
 }
 
-/* A torus in which every switch is also linked to its second-order neighbours in each dimension
+/* A torus in which every switch also has links to its second-order neighbours in each dimension
  * (Dally, "Express Cubes", IEEE TC 1991; thesis, section 4.4). */
 static int build_torus_express(const struct generator_request *request, struct topology **topology)
 {
@@ -166,7 +166,7 @@ const struct generator generator_torus_express = {
 	.build = build_torus_express,
 };
 
-/* A torus of one dimension. */
+/* A one-dimensional torus. */
 static int build_ring(const struct generator_request *request, struct topology **topology)
 {
 	uint32_t switches = (uint32_t)request->values[DIMS].number;
@@ -188,10 +188,10 @@ const struct generator generator_ring = {
 	.build = build_ring,
 };
 
-/* Hypercube: switches are linked if their numbers differ in one binary digit: port d leads along
- * dimension d (to number XOR 2^d), hosts after. */
+/* Hypercube: switches are linked if their numbers differ in one binary digit. Port d leads along
+ * dimension d (to number XOR 2^d); host ports follow. */
 
-#define DIMS_MAX 15 /* 32768 switches; one more would exceed TOPOLOGY_SWITCHES_MAX */
+#define DIMS_MAX 15 /* 32768 switches; one more dimension would exceed TOPOLOGY_SWITCHES_MAX */
 
 static int link_dimensions(
 	const struct generator_request *request, struct topology *topology, unsigned dims)

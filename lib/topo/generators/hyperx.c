@@ -2,12 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* HyperX (Ahn, Binkert, Davis, McLaren, Schreiber, "HyperX: Topology, Routing, and Packaging of
- * Efficient Large-Scale Networks", SC 2009): switches at the points of a grid, in each dimension
- * linked with all others of their row, 'width' times. Hypercubes, Hamming graphs and flattened
- * butterflies are special cases.
+ * Efficient Large-Scale Networks", SC 2009): switches at the points of a grid, each linked in every
+ * dimension to all other switches of its row, 'width' times. Hypercubes, Hamming graphs and
+ * flattened butterflies are special cases.
  *
- * Switch number = x0 + x1 * s0 + .., as in 'torus'. Ports: dimension by dimension, in each the
- * others of the row in order, 'width' ports for each; hosts after. */
+ * Switch number = x0 + x1 * s0 + .., as in 'torus'. Ports are ordered by dimension, then by the
+ * other switches of the row, with 'width' ports for each; host ports follow. */
 
 #include "topo/generator.h"
 
@@ -33,7 +33,7 @@ static int link_row(const struct generator_request *request, struct topology *to
 	return result;
 }
 
-/* Links per pair of switches in a dimension. */
+/* Returns the number of links per pair of switches in a dimension. */
 static uint32_t width_of(const struct generator_value *width, unsigned dim)
 {
 	return width->dim_count == 0 ? 1 : width->dims[width->dim_count == 1 ? 0 : dim];
@@ -92,7 +92,7 @@ const struct generator generator_hyperx = {
 	.build = build,
 };
 
-/* 'full': a row alone. Ports 0 .. S-2 lead to the other switches in order, hosts after. */
+/* 'full': a single row. Ports 0 .. S-2 lead to the other switches in order; host ports follow. */
 static int build_full(const struct generator_request *request, struct topology **topology)
 {
 	struct generator_request row = *request;

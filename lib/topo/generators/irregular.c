@@ -5,15 +5,15 @@
  * the same number of hosts and of links to other switches, no two switches have more than one link,
  * and the network is connected.
  *
- * A random walk over such graphs begins with a circulant graph, then replaces two links (a, b), (c,
- * d) at a time with (a, d), (c, b) unless that creates a loop or a double link. The walk reaches
+ * A random walk over such graphs starts from a circulant graph. Each step replaces two links (a,
+ * b), (c, d) with (a, d), (c, b) unless that creates a loop or a duplicate link. The walk reaches
  * every graph, and in the limit each equally often (Cooper, Dyer, Greenhill, "Sampling Regular
- * Graphs and a Peer-to-Peer Network", Combinatorics, Probability and Computing 2007);
- * STEPS_PER_LINK steps per link are many times more than it needs to be independent of the first
- * graph. It continues until the graph is connected, so that connected graphs are equally likely as
- * well.
+ * Graphs and a Peer-to-Peer Network", Combinatorics, Probability and Computing 2007).
+ * STEPS_PER_LINK steps per link are far more than are needed to make the result independent of the
+ * first graph. The walk continues until the graph is connected, so connected graphs are also
+ * equally likely.
  *
- * Ports 0 .. degree-1 lead to the neighbours in the order of their numbers, hosts after. */
+ * Ports 0 .. degree-1 lead to the neighbours in the order of their numbers; host ports follow. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,8 +25,8 @@
 enum { SWITCHES, DEGREE, HOSTS, PORTS, SEED };
 
 #define STEPS_PER_LINK 50
-/* Maximum number of walks until one ends connected. Only degree 2 needs more than a few: one walk
- * in sqrt(n) / 2.6, in the worst case one in 98, ends in a ring of all n switches. */
+/* Maximum number of walks until one ends in a connected graph. Only degree 2 needs more than a few:
+ * one walk in sqrt(n) / 2.6, in the worst case one in 98, ends in a ring of all n switches. */
 #define WALKS_MAX 10000
 
 struct edge {
@@ -36,7 +36,7 @@ struct edge {
 
 struct graph {
 	uint32_t switches, degree, edges;
-	uint32_t *neighbour; /* switch s has [s * degree] .. [s * degree + degree - 1] */
+	uint32_t *neighbour; /* those of switch s start at s * degree */
 	struct edge *edge;
 	bool *seen;
 	uint32_t *queue;
@@ -54,8 +54,8 @@ static bool graph_allocate(struct graph *graph)
 	return !graph->arrays.failed;
 }
 
-/* Links every switch to the next degree / 2 ones on a ring, and to the opposite one if the degree
- * is odd. */
+/* Links every switch to the next degree / 2 switches on a ring and, if the degree is odd, to the
+ * opposite one. */
 static void graph_begin(struct graph *graph)
 {
 	uint32_t n = graph->switches, half = graph->degree / 2;
@@ -81,7 +81,7 @@ static void graph_begin(struct graph *graph)
 	}
 }
 
-/* Position of 'to' in the list of 'from'; NULL if absent. */
+/* Returns the position of 'to' in the list of 'from'; NULL if absent. */
 static uint32_t *find(const struct graph *graph, uint32_t from, uint32_t to)
 {
 	uint32_t *neighbour = &graph->neighbour[(size_t)from * graph->degree];

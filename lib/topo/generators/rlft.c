@@ -3,14 +3,15 @@
 
 /* Real-life fat tree (Zahavi, "Fat-Trees Routing and Node Ordering Providing Contention Free
  * Traffic for MPI Global Collectives", JPDC 2012) of 2K-port switches and n stages: N = 2 K^n
- * hosts, S = N (2n - 1) / 2K switches. Ports 0..K-1 go down, K..2K-1 up; at the top all 2K go down.
+ * hosts, S = N (2n - 1) / 2K switches. Ports 0..K-1 lead down and K..2K-1 up; at the top all 2K
+ * lead down.
  *
  * Level l counts from 0 at the leaves. Below the top, a switch is (t, w): t = 0 .. 2 K^(n-1-l) - 1
- * is the subtree whose hosts it reaches going down (host D is below t = D / K^(l+1)), and w = 0 ..
+ * is the subtree whose hosts it reaches downwards (host D is below t = D / K^(l+1)), and w = 0 ..
  * K^l - 1 numbers the switches of that subtree. At the top there is one subtree, w = 0 .. K^(n-1)
  * - 1. Up port K + u of (t, w) leads to (t / K, w + u K^l), whose down port for it is t mod K (at
- * the top: t). So the up ports chosen on the way are the digits of w, base K; D-mod-K, which takes
- * u = (D / K^l) mod K, sends everything for D to the one top switch w = D mod K^(n-1). */
+ * the top: t). The up ports of a path are the digits of w in base K. D-mod-K, with u = (D / K^l)
+ * mod K, sends all packets for D to the single top switch w = D mod K^(n-1). */
 
 #include <errno.h>
 
@@ -22,7 +23,7 @@ enum { PORTS, STAGES };
 struct rlft {
 	uint32_t arity; /* K */
 	uint32_t stages;
-	uint64_t below_top; /* switches of each stage but the last: 2 K^(n-1) */
+	uint64_t below_top; /* switches of each stage except the last: 2 K^(n-1) */
 	uint64_t top;       /* switches of the last stage: K^(n-1) */
 };
 
@@ -32,7 +33,7 @@ static uint32_t switch_number(
 	return (uint32_t)(level * rlft->below_top + subtree * equals + equal);
 }
 
-/* The up links of one switch; 'equals' is K^level. */
+/* Adds the up links of one switch. 'equals' is K^level. */
 static int link_up(const struct generator_request *request, struct topology *topology,
 	const struct rlft *rlft, unsigned level, uint64_t subtree, uint64_t equal, uint64_t equals)
 {
@@ -101,8 +102,8 @@ const struct generator generator_rlft = {
 	.build = build,
 };
 
-/* Rails: fat trees side by side without a cable between them, and hosts with a port in
- * each. Port r of host i is where host i of tree r would be. */
+/* Rails: separate fat trees without cables between them, and hosts with a port in each. Port r of
+ * host i is in the position of host i in tree r. */
 
 enum { RAILS, OF_RLFT };
 

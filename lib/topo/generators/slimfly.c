@@ -4,14 +4,14 @@
 #include "topo/generator.h"
 
 /* Slim Fly (Besta, Hoefler, "Slim Fly: A Cost Effective Low-Diameter Network Topology", SC 2014):
- * the graphs of McKay, Miller and Siran, 2 q^2 switches with (3q - d) / 2 links each, any two at
- * most two links apart; q = 4w + d is a power of a prime, d one of -1, 0, 1. Generator sets X, X'
- * after Hafner, "Geometric realisation of the graphs of McKay-Miller-Siran" (2004).
+ * the graphs of McKay, Miller and Siran, with 2 q^2 switches of (3q - d) / 2 links each, any two at
+ * most two links apart. q = 4w + d is a power of a prime, and d is -1, 0 or 1. Generator sets X, X'
+ * are those of Hafner, "Geometric realisation of the graphs of McKay-Miller-Siran" (2004).
  *
  * Switch number = half * q^2 + x * q + y. In the first half (x, y) and (x, y') are linked if y - y'
- * is in X, in the second half (m, c) and (m, c') if c - c' is in X'; across, (x, y) and (m, c) if y
- * = m x + c. Ports lead to the neighbours in the order of their numbers, hosts after; by default
- * half as many hosts as links, rounded up. */
+ * is in X, and in the second half (m, c) and (m, c') if c - c' is in X'. Between the halves (x, y)
+ * and (m, c) are linked if y = m x + c. Ports lead to the neighbours in the order of their numbers;
+ * host ports follow, by default half as many as links, rounded up. */
 
 uint32_t galois_field_add(const struct galois_field *field, uint32_t a, uint32_t b, uint32_t factor)
 {
@@ -22,11 +22,11 @@ uint32_t galois_field_add(const struct galois_field *field, uint32_t a, uint32_t
 	return sum;
 }
 
-/* Lists the powers of x, given that x^m equals 'polynomial', of lower degree. Returns false if they
- * do not include all elements except 0. */
+/* Lists the powers of x, where x^m equals 'polynomial', which has a lower degree. Returns false if
+ * they do not include all elements except 0. */
 static bool try_powers(struct galois_field *field, uint32_t polynomial)
 {
-	uint32_t top = field->q / field->p, element = 1; /* the value of the first digit */
+	uint32_t top = field->q / field->p, element = 1; /* place value of the first digit */
 
 	for (uint32_t exponent = 0; exponent < field->q - 1; exponent++) {
 		if (element == 0 || (element == 1 && exponent > 0))
@@ -63,8 +63,8 @@ struct slimfly {
 	bool in[2][GALOIS_FIELD_MAX]; /* X and X' */
 };
 
-/* Even powers of the primitive element for X, odd ones for X'; with d = -1 the parities change in
- * the middle, so that each set has the negatives of its elements. */
+/* Even powers of the primitive element are in X, odd ones in X'. With d = -1 the parities change in
+ * the middle, so that each set contains the negatives of its elements. */
 static void find_sets(struct slimfly *fly)
 {
 	uint32_t q = fly->field.q, size = q % 4 == 3 ? (q + 1) / 2 : q / 2;
@@ -120,12 +120,12 @@ const struct generator generator_slimfly = {
 };
 
 /* PolarFly (Lakhotia, Besta, Monroe, Isham, Iff, Hoefler, Petrini, "PolarFly: A Cost-Effective and
- * Flexible Low-Diameter Topology", SC 2022): the graphs of Erdos and Renyi, q^2 + q + 1 switches
- * with q + 1 links each, except that q + 1 of the switches have one less, and any two switches at
- * most two links apart.
+ * Flexible Low-Diameter Topology", SC 2022): the graphs of Erdos and Renyi, q^2 + q + 1 switches,
+ * any two at most two links apart. A switch has q + 1 links, except that q + 1 of the switches have
+ * one less.
  *
  * A switch is a point of the projective plane over the field of q elements, a vector whose first
- * element that is not 0 is 1: number y q + z is (1, y, z), q^2 + z is (0, 1, z), the last one (0,
+ * nonzero element is 1: number y q + z is (1, y, z), q^2 + z is (0, 1, z), and the last one is (0,
  * 0, 1). Two are linked if their vectors are orthogonal. Ports lead to the neighbours in ascending
  * order. Hosts, by default (q + 1) / 2, start at port q + 1. */
 
