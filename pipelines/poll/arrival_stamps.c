@@ -17,8 +17,7 @@ struct reading {
 	uint64_t ticks;
 };
 
-/* Without this fence, a processor may read its counter while it is still waiting for data that it
- * loads. */
+/* Without the fences, a processor could read its counter while still waiting for loaded data. */
 static bool read_once(const struct arrival_stamps *stamps, struct reading *reading)
 {
 	reading->before = clock_now(stamps->clock);
@@ -30,7 +29,7 @@ static bool read_once(const struct arrival_stamps *stamps, struct reading *readi
 	return true;
 }
 
-/* The shortest of several tries, because the others were interrupted. */
+/* Returns the shortest of several readings, because longer ones were interrupted. */
 static bool read_exactly(const struct arrival_stamps *stamps, struct reading *best)
 {
 	struct reading reading;
@@ -46,7 +45,7 @@ static bool read_exactly(const struct arrival_stamps *stamps, struct reading *be
 	return any;
 }
 
-/* The frequency from two readings of the NIC's clock; 0 if it does not count, or too slowly. */
+/* Returns the NIC clock's frequency from two readings; 0 if it stands still or is too slow. */
 static uint64_t measure_hz(
 	const struct arrival_stamps *stamps, struct reading *first, struct reading *last)
 {
@@ -69,7 +68,7 @@ static int64_t nic_ns(const struct arrival_stamps *stamps, uint64_t ticks)
 	return (int64_t)(clock_time_at(&stamps->scale, ticks) / PS_PER_NS);
 }
 
-/* The NIC's time is truncated to ticks, the result to nanoseconds. */
+/* Allows for truncation: of the NIC's time to ticks, and of the result to nanoseconds. */
 static void compare(struct arrival_stamps *stamps, const struct reading *reading)
 {
 	const struct clock_sample sample = {
@@ -94,11 +93,12 @@ void arrival_stamps_begin(
 		stamps->port = NULL;
 		return;
 	}
-	/* Before anything that will be stamped. */
+	/* Earlier than any stamp. */
 	clock_init(&stamps->scale, hz, first.ticks - hz);
 	stamps->tick_ns = (int64_t)(1000000000 / hz) + 1;
 	clock_offset_forget(&stamps->nic);
-	/* When the first frame arrives, another thread may still be reading the NIC's clock. */
+	/* Compare now: when the first frame arrives, another thread may be reading the NIC's clock.
+	 */
 	compare(stamps, &last);
 }
 
@@ -111,8 +111,8 @@ static void compare_if_due(struct arrival_stamps *stamps)
 		compare(stamps, &reading);
 }
 
-/* The latest time on the loop's clock at which the NIC's clock may have shown this, based on the
- * drift known at 'about'. Returns false if unknown. */
+/* Returns the latest time on the loop's clock at which the NIC's clock can have shown 'shown_ns',
+ * from the drift known at 'about_ns'. Returns false if unknown. */
 static bool convert(const struct arrival_stamps *stamps, int64_t shown_ns, int64_t about_ns,
 	int64_t *latest_ns, uint64_t *bound_ns)
 {
@@ -124,8 +124,8 @@ static bool convert(const struct arrival_stamps *stamps, int64_t shown_ns, int64
 	return true;
 }
 
-/* Returns false if the stamp does not come from the clock that is read, or that clock is
- * unknown. */
+/* Returns false if the stamp does not come from the clock that the driver reads, or that clock's
+ * offset is unknown. */
 static bool latest_of(
 	const struct arrival_stamps *stamps, uint64_t ticks, int64_t now_ns, int64_t *latest_ns)
 {
@@ -133,7 +133,7 @@ static bool latest_of(
 	uint64_t bound_ns;
 
 	*latest_ns = now_ns;
-	/* Each pass uses the drift at a closer estimate of the time. */
+	/* Each pass uses the drift at a better estimate of the time. */
 	for (unsigned i = 0; i < CONVERSIONS; i++)
 		if (!convert(stamps, shown_ns, *latest_ns, latest_ns, &bound_ns))
 			return false;
@@ -141,7 +141,7 @@ static bool latest_of(
 	       *latest_ns - 2 * (int64_t)bound_ns - 2 * stamps->tick_ns <= now_ns + 1;
 }
 
-/* 'now', or the time at which the frame arrived, if that is earlier. */
+/* Returns the time at which the frame arrived, at most 'now'. */
 static weft_time time_of(struct arrival_stamps *stamps, uint64_t ticks, weft_time now)
 {
 	int64_t now_ns = (int64_t)(now / PS_PER_NS), latest_ns;
@@ -163,7 +163,7 @@ weft_time arrival_stamps_time(struct arrival_stamps *stamps, const struct rte_mb
 	time = clock_now(stamps->clock);
 	if (stamped)
 		time = time_of(stamps, ticks, time);
-	/* No frame arrives before the one that was read before it. */
+	/* Frames are read in order of arrival. */
 	stamps->last = time > stamps->last ? time : stamps->last;
 	return stamps->last;
 }

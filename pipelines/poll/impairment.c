@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A file of its own, so that a test can look at what it does (-Wl,--wrap). */
+/* In a separate file, so that tests can intercept it (-Wl,--wrap). */
 
 #include "tx_queue.h"
 
@@ -27,7 +27,7 @@ static void corrupt(struct impairment *impairment, uint8_t *frame, uint32_t byte
 	impairment->frames_corrupted++;
 }
 
-/* Jitter keeps frames in order; a frame without jitter waits only for frames that were delayed. */
+/* Jitter preserves the order of frames. A frame without jitter waits only for delayed frames. */
 static void add_jitter(struct impairment *impairment, struct weft_packet *packet)
 {
 	weft_time jitter_ps = impairment->jitter_ps;
@@ -39,7 +39,7 @@ static void add_jitter(struct impairment *impairment, struct weft_packet *packet
 		impairment->last_due = packet->arrived_ps;
 }
 
-/* Both frames leave. Only data frames may overtake: a credit frame counts the data before it. */
+/* Sends both frames. Only data may overtake, because a credit frame counts the data before it. */
 static unsigned release_held(
 	struct impairment *impairment, struct rte_mbuf *mbuf, bool data, struct rte_mbuf **out)
 {

@@ -6,8 +6,8 @@
 #include "poll_switch_private.h"
 #include "wire/frame_check.h"
 
-/* The next frame that passes the quick test. Most frames fail it, at a cost of nine instructions
- * each. */
+/* Returns the index of the next frame that passes the quick test. Most frames fail it, at a cost of
+ * nine instructions each. */
 static inline unsigned skip(
 	const struct capture_filter *filter, struct rte_mbuf **mbufs, unsigned from, unsigned count)
 {
@@ -37,8 +37,7 @@ unsigned poll_capture_next(
 	return from;
 }
 
-/* Writes the addresses of the link into the frame, because a port omits them where they are not
- * needed. */
+/* Writes the link's addresses into the frame, because a port omits them where not needed. */
 static void poll_capture_address(
 	const struct port *port, enum pcapng_direction direction, struct rte_mbuf *mbuf)
 {
@@ -49,7 +48,7 @@ static void poll_capture_address(
 	if (direction == PCAPNG_OUT) {
 		port_write_addresses(port, frame);
 	} else if (port->ether.rx == NULL) {
-		/* Except the number of the fabric, which is taken from the frame. */
+		/* The fabric number remains that of the frame. */
 		memcpy(frame, port->ether.out.from, sizeof(port->ether.out.from));
 		memcpy(frame + 6, port->ether.out.to, 4);
 	}
@@ -131,7 +130,7 @@ void poll_switch_capture_end(const struct poll_switch *ps, unsigned at, struct c
 	}
 	if (passed == SWITCH_PORT_NONE && frame->packet->out_port != SWITCH_PORT_NONE)
 		state->voq_depth_blocks -= frame->packet->blocks;
-	/* That queue belongs to another shard. */
+	/* The queue belongs to another shard. */
 	output = passed != SWITCH_PORT_NONE ? passed : frame->packet->out_port;
 	if (ps->shard != NULL && output != SWITCH_PORT_NONE &&
 		switch_shard_is_foreign(ps->shard, output))
@@ -143,7 +142,7 @@ void poll_switch_capture_discard(
 	const struct poll_switch *ps, struct weft_packet *packet, weft_time now)
 {
 	const struct port *port = ps->port[packet->in_port].port;
-	/* The input may belong to another shard of the switch. */
+	/* The input may belong to another shard. */
 	struct capture *capture = port != NULL ? capture_of((struct port *)port) : NULL;
 	struct rte_mbuf *mbuf = packet_mbuf(packet);
 	const struct capture_state state = {.credits_blocks = CAPTURE_UNKNOWN,
@@ -155,7 +154,7 @@ void poll_switch_capture_discard(
 		poll_capture_frame(capture, port, PCAPNG_UNKNOWN, mbuf, now, &state);
 }
 
-/* Blocks of later frames in the burst that were in the same queue. */
+/* Returns the blocks of later frames in the burst that were in the same queue. */
 static uint32_t depth_after(
 	struct rte_mbuf **mbufs, unsigned from, unsigned count, const struct weft_packet *packet)
 {

@@ -12,10 +12,10 @@
 #include "mapping/device_control.h"
 #include "port/port.h"
 
-/* Maximum number of commands per iteration, so that they do not delay the ports. */
+/* Maximum number of commands per iteration, to limit the delay of the ports. */
 #define POLL_CONTROL_ORDERS 16
 
-/* Returns false if the command and the following ones must wait. */
+/* Returns false if this command and the following ones must wait. */
 typedef bool (*poll_control_obey_fn)(void *device, struct device_order *order, weft_time now);
 
 static inline void poll_control_orders(
@@ -30,8 +30,8 @@ static inline void poll_control_orders(
 	}
 }
 
-/* Copies the frame of a DEVICE_SEND into a buffer. Returns NULL on failure: '*wait' is true if the
- * pool is empty, false if the frame is too long for a buffer. */
+/* Copies the frame of a DEVICE_SEND into a buffer. Returns NULL on failure, with '*wait' true if
+ * the pool is empty and false if the frame is too long for a buffer. */
 static inline struct rte_mbuf *poll_control_frame(
 	struct rte_mempool *pool, const struct device_order *order, bool *wait)
 {
@@ -50,14 +50,14 @@ static inline struct rte_mbuf *poll_control_frame(
 	return NULL;
 }
 
-/* Link-down events caused by a command that cut the cable; they are not faults. */
+/* Link-down events caused by a command that cut the cable, which are not faults. */
 
 struct link_falls {
-	uint64_t noted;   /* link_end.downs when it last went down */
-	uint64_t ordered; /* how many of these by command */
+	uint64_t noted;   /* link_end.downs when the link last went down */
+	uint64_t ordered; /* number of these that were caused by a command */
 };
 
-/* The link just went down. */
+/* Call when the link has gone down. */
 static inline void link_falls_note(
 	struct link_falls *falls, const struct link_end *link, const struct port *port)
 {

@@ -79,7 +79,7 @@ void poll_division_destroy(struct poll_division *division)
 	free(division);
 }
 
-/* The shard with the fewest ports among those on 'socket'; among all if 'socket' is negative. */
+/* Returns the shard with the fewest ports on 'socket', or on any socket if 'socket' is negative. */
 static unsigned min(const unsigned *dealt, const int *part_socket, unsigned shards, int socket)
 {
 	unsigned found = shards;
@@ -91,7 +91,7 @@ static unsigned min(const unsigned *dealt, const int *part_socket, unsigned shar
 	return found;
 }
 
-/* No shard stays without a port: an empty one gets a port from the shard that has the most. */
+/* Gives each shard without a port one from the shard with the most. */
 static void fill_empty(uint8_t *owner, unsigned ports, unsigned *dealt, unsigned shards)
 {
 	for (unsigned shard = 0; shard < shards; shard++) {
@@ -148,9 +148,9 @@ static uint64_t load(const uint64_t *place)
 	return __atomic_load_n(place, __ATOMIC_ACQUIRE);
 }
 
-/* --- each shard --- */
+/* --- every shard --- */
 
-/* A purge also discards what other shards still have queued for this one. */
+/* A purge also discards packets that other shards have passed to this one. */
 static void purge(struct poll_switch *ps, weft_time now)
 {
 	poll_switch_accept(ps, now);
@@ -169,7 +169,8 @@ static void follow(struct poll_switch *ps, weft_time now)
 	if (orders->kind == DEVICE_PURGE)
 		purge(ps, now);
 	else if (orders->kind == DEVICE_COMMIT)
-		device_use_tables(ps->sw, orders->tables); /* the first shard could */
+		device_use_tables(ps->sw,
+			orders->tables); /* cannot fail: the first shard has already used them */
 	store(&report->done, given);
 }
 
@@ -188,7 +189,7 @@ static void tell(struct poll_switch *ps)
 	store(&report->iterations, iterations);
 }
 
-/* The first shard's frame from the agent leaves through a port of this shard, or is lost. */
+/* Sends a frame of the first shard's agent through a port of this shard, or discards it. */
 static void poll_division_send(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {
@@ -210,7 +211,7 @@ static void begin_round(struct poll_switch *ps)
 		ps->orders->from[shard] = load(&ps->orders->report[shard].iterations);
 }
 
-/* Ends a round once all shards have completed it, and starts the next one. */
+/* Ends a round if all shards have completed it, and starts the next. */
 static void end_round(struct poll_switch *ps)
 {
 	struct poll_division_control *orders = ps->orders;
@@ -229,7 +230,7 @@ static void end_round(struct poll_switch *ps)
 	begin_round(ps);
 }
 
-/* All shards must execute the current command. */
+/* Passes the current command to all shards. */
 static void ask(struct poll_switch *ps, const struct device_order *order)
 {
 	struct poll_division_control *orders = ps->orders;
@@ -251,7 +252,7 @@ static bool all_have_done(const struct poll_switch *ps)
 	return true;
 }
 
-/* The previous tables go back with the command: no shard uses them any more. */
+/* Returns the previous tables with the command, because no shard uses them any more. */
 static void finish(struct poll_switch *ps, struct device_order *order)
 {
 	struct switch_tables *tables = order->of_switch;
@@ -263,8 +264,8 @@ static void finish(struct poll_switch *ps, struct device_order *order)
 	ps->mapper.tables = tables;
 }
 
-/* A command to all shards is complete when a whole round has passed since each shard executed it,
- * so that the state that the control thread then sees is no older. */
+/* A command to all shards is complete when a whole round has passed since each shard executed it.
+ * The state that the control thread then reads is therefore not older. */
 static bool obey_all(struct poll_switch *ps, struct device_order *order)
 {
 	struct poll_division_control *orders = ps->orders;
@@ -286,8 +287,7 @@ static bool obey_all(struct poll_switch *ps, struct device_order *order)
 	return true;
 }
 
-/* Sends through a port of another shard: puts the frame into the ring, in the place of a control
- * frame. */
+/* Sends through a port of another shard: the frame takes the ring, like a control frame. */
 static bool send_elsewhere(struct poll_switch *ps, const struct device_order *order)
 {
 	bool wait = false;
@@ -325,13 +325,13 @@ void poll_division_control(struct poll_switch *ps, weft_time now)
 	poll_control_orders(ps->mapper.control, obey, ps, now);
 }
 
-/* A shard of a switch takes the packets that other shards received for it. */
+/* Packets that a shard takes from other shards. */
 
 #include "poll_division.h"
 #include "poll_switch_private.h"
 #include "switch/switch_shard.h"
 
-/* Drivers read fields of the mbuf of a passing frame, which another core wrote. */
+/* Prefetches the mbuf, which another core wrote and whose fields drivers read. */
 static inline void prefetch_mbuf(struct weft_packet *packet)
 {
 	const struct rte_mbuf *mbuf = packet_mbuf(packet);
@@ -340,7 +340,7 @@ static inline void prefetch_mbuf(struct weft_packet *packet)
 	rte_prefetch0(&mbuf->next);
 }
 
-/* Handles an entry as if the packet had arrived here on the same input. */
+/* Handles an entry as if the packet had arrived in this shard on the same input. */
 static inline void accept_entry(
 	struct poll_switch *ps, unsigned from, const struct shard_entry *entry, weft_time now)
 {
@@ -357,7 +357,7 @@ static inline void accept_entry(
 	ps->filled |= port_set_of(entry->output);
 }
 
-/* At most a burst at a time, so that the outputs have room. */
+/* Accepts at most a burst at a time, because the outputs' arrays have that size. */
 static void accept_burst(struct poll_switch *ps, unsigned from, unsigned count, weft_time now)
 {
 	struct shard_ring *ring = &ps->shard->in[from];
@@ -377,8 +377,7 @@ static void accept_burst(struct poll_switch *ps, unsigned from, unsigned count, 
 	poll_switch_flush(ps, input, now);
 }
 
-/* Takes everything that is waiting; an entry that arrives meanwhile is left to the next
- * iteration. */
+/* Accepts all waiting entries. Those that arrive meanwhile are left to the next iteration. */
 static unsigned accept_ring(struct poll_switch *ps, unsigned from, weft_time now)
 {
 	unsigned waiting = shard_ring_waiting(&ps->shard->in[from]);

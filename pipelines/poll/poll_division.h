@@ -2,11 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A switch on several cores (docs/how-to/divide-a-switch.md): a poll_switch for each shard of it
- * (switch_shard.h), each with the ports that it owns. poll_switch_owner() finds the owner of a
- * port; a port is set up there.
+/* A switch on several cores (docs/how-to/divide-a-switch.md): one poll_switch per shard
+ * (switch_shard.h), with the ports that the shard owns. A port is set up at its owner, see
+ * poll_switch_owner().
  *
- * One thread per shard calls poll_switch_run(); a single thread calls everything else, while no
+ * One thread per shard calls poll_switch_run(). A single thread calls all other functions, while no
  * shard runs. */
 
 #include "poll_switch.h"
@@ -17,24 +17,24 @@ struct poll_division {
 	struct poll_division_control *orders;
 };
 
-/* Returns NULL with errno EINVAL (a number out of range, no VOQs) or ENOMEM. 'owner': the shard
- * number for each port. */
+/* Returns NULL with errno EINVAL (a number out of range, no VOQs) or ENOMEM. 'owner' contains the
+ * shard number of each port. */
 struct poll_division *poll_division_create(
 	const struct switch_config *config, const uint8_t *owner, unsigned shards);
 
-/* Makes a shard, in memory near the core of the calling thread. The threads of the shards may call
- * it at the same time. 'pool': as in poll_switch_create(). Returns 0 or -ENOMEM. */
+/* Creates a shard in memory near the core of the calling thread. The shards' threads may call it
+ * concurrently. 'pool' is as in poll_switch_create(). Returns 0 or -ENOMEM. */
 int poll_division_place(
 	struct poll_division *division, unsigned shard, struct rte_mempool *pool, weft_time now);
-/* All shards are there. */
+/* Call when all shards have been created. */
 void poll_division_connect(struct poll_division *division);
 
-/* poll_switch_set_control() of a divided switch: its first shard has the channel; the others carry
- * out their part of the commands. */
+/* poll_switch_set_control() for a divided switch. The first shard uses the channel; the others
+ * execute their part of each command. */
 void poll_division_set_control(
 	struct poll_division *division, struct device_control *control, struct rte_mempool *pool);
 
-/* Also frees what is stored. NULL is allowed. */
+/* Also frees stored packets. Accepts NULL. */
 void poll_division_destroy(struct poll_division *division);
 
 static inline struct poll_switch *poll_division_owner(
@@ -43,46 +43,46 @@ static inline struct poll_switch *poll_division_owner(
 	return division->shard[division->division->owner[port]];
 }
 
-/* Which shard polls which port: assigned in rotation, preferably among the shards on the port's
- * socket. 'port_socket', 'part_socket': negative if unknown. */
+/* Assigns ports to shards in rotation, preferably to shards on the port's socket. Sets 'owner'.
+ * 'port_socket' and 'part_socket' are negative if unknown. */
 void poll_division_deal(uint8_t *owner, const int *port_socket, unsigned ports,
 	const int *part_socket, unsigned shards);
 
-/* The control thread and a switch with several loops: the first shard has the channel
- * (device_control.h) and passes on commands that concern all shards. A purge or new tables count as
- * done when all shards have done it; the previous tables are returned then. Frames for the agent
- * reach the first shard through the rings, and the agent's frames for other shards' ports leave it
- * through them.
+/* The control thread and a switch with several loops. The first shard uses the channel
+ * (device_control.h) and passes on commands for all shards. A purge or new tables are complete when
+ * all shards have executed the command; the previous tables are returned then. Frames for the agent
+ * reach the first shard through the rings, as do the agent's frames for ports of other shards.
  *
- * To the control thread an iteration of such a switch is a round: each shard has made two
- * iterations since it started, at least one of them whole. Shards publish since which iteration
- * they have been idle, so there was an instant at which all were idle if they were idle throughout
- * a round. */
+ * To the control thread, an iteration of such a switch is a round, in which each shard completes
+ * two iterations, at least one of which started during the round. Shards publish since which
+ * iteration they have been idle. If all were idle throughout a round, there was an instant at which
+ * all were idle at once. */
 
-/* Written by one shard, read by the first one. */
+/* Written by one shard and read by the first. */
 struct poll_part_report {
-	uint64_t done;       /* the last command that this shard has done */
-	uint64_t iterations; /* that it has made */
-	uint64_t idle_from;  /* iteration since which it has been idle; UINT64_MAX: not idle */
-	uint64_t linked;     /* its ports */
+	uint64_t done;       /* number of the last command that this shard executed */
+	uint64_t iterations; /* completed iterations */
+	uint64_t
+		idle_from; /* iteration since which the shard has been idle; UINT64_MAX: not idle */
+	uint64_t linked;   /* the shard's ports whose link is up */
 } __attribute__((aligned(64)));
 
 struct poll_division_control {
-	/* Written by the first shard before 'given'; the others read it afterwards. */
-	uint64_t given __attribute__((aligned(64))); /* orders to all shards */
+	/* Written by the first shard before 'given'; the others read these fields afterwards. */
+	uint64_t given __attribute__((aligned(64))); /* number of commands to all shards */
 	uint8_t kind;                                /* enum device_order_kind */
 	const struct switch_tables *tables;
 	bool paused;
 	struct poll_part_report report[SWITCH_SHARDS_MAX];
-	/* The first shard's own. */
+	/* Used only by the first shard. */
 	uint64_t from[SWITCH_SHARDS_MAX]; /* iterations when the round started */
-	uint64_t rounds;                  /* that have ended */
-	/* The current command ends after this round; 0: shards are still carrying it out. */
+	uint64_t rounds;                  /* completed rounds */
+	/* Round after which the current command is complete; 0: shards are still executing it. */
 	uint64_t awaited;
-	bool asked; /* they have been told of it */
+	bool asked; /* the current command was passed to the shards */
 };
 
 struct poll_division_control *poll_division_control_create(void);
 
-/* poll_switch_control_poll() of a shard. */
+/* poll_switch_control_poll() for a shard. */
 void poll_division_control(struct poll_switch *ps, weft_time now);

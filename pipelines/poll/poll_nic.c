@@ -11,7 +11,7 @@
 #include "poll_nic_private.h"
 #include "wire/frame_check.h"
 
-/* Messages per source and iteration. */
+/* Maximum number of messages per source and iteration. */
 #define MESSAGES_A_TURN 32
 
 #define ACK_FRAMES_MAX 48
@@ -33,8 +33,8 @@ static int check_pool(const struct poll_nic_config *config, struct error *error)
 }
 
 /* An acknowledgement costs the loops as much as one or two data frames and, with a key, four more
- * hashes on a path with one switch. At a quarter of the window the sender can continue with the
- * other three quarters. The limit is below the number of frames that a flow has in flight before
+ * hashes on a path with one switch. If it is sent at a quarter of the window, the sender can
+ * continue with the remaining three quarters. The limit is less than a flow has in flight before
  * its first acknowledgement. */
 static uint32_t ack_frames(const struct nic_config *nic)
 {
@@ -111,10 +111,10 @@ int poll_nic_add_traffic(
 	if (pn->sources + lanes > POLL_NIC_SOURCES_MAX)
 		return error_set(error, ENOSPC, "%s: more than %u traffic sources", pn->port->name,
 			POLL_NIC_SOURCES_MAX / lanes);
-	/* With rails it is a number in the sense of rails.h. */
+	/* With rails, 'host' is a number in the sense of rails.h. */
 	if (filled.rails == NULL)
 		filled.host = nic_config(pn->nic)->host;
-	/* The interface may have room for hosts that are not in the fabric yet. */
+	/* The interface may have space for hosts that are not in the fabric yet. */
 	if (filled.hosts == 0)
 		filled.hosts = nic_config(pn->nic)->hosts;
 	filled.frame_bytes = nic_config(pn->nic)->mtu_bytes;
@@ -129,7 +129,7 @@ int poll_nic_add_traffic(
 	return 0;
 }
 
-/* Returns false for a frame that ends here: one that is refused, or is for this host's agent. */
+/* Returns false for a frame that is not passed on: it is invalid or for this host's agent. */
 static __attribute__((noinline)) bool accept_control(struct poll_nic *pn, struct rte_mbuf *mbuf)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
@@ -157,8 +157,8 @@ static __attribute__((noinline)) bool accept_control(struct poll_nic *pn, struct
 	return port_auth_open(&pn->guard, nic_link(pn->nic), mbuf);
 }
 
-/* Takes a frame that compares clocks. The time is read again, because the loop's may be stale.
- * Other frames use the loop's time. */
+/* Returns true for a frame that compares clocks. For such frames the clock is read again, because
+ * the loop's time may be stale. */
 static inline bool compares_clocks(const struct poll_nic *pn, unsigned kind)
 {
 	return kind == FRAME_CLOCK && pn->clock != NULL;
@@ -195,7 +195,7 @@ static bool is_data_of(const struct link_end *link, const struct frame_header *h
 	return header->kind == FRAME_DATA && header->vc < link->config.vcs;
 }
 
-/* 'mbuf' has arrived but is not processed yet. */
+/* Captures a frame that has arrived but is not processed yet. */
 static void poll_nic_capture_in(
 	const struct poll_nic *pn, struct capture *capture, struct rte_mbuf *mbuf, weft_time now)
 {
@@ -218,7 +218,7 @@ static uint64_t itb_refusals(const struct poll_nic *pn)
 	return count[NIC_ITB_DISCARDED] + count[NIC_ITB_CONTROL_DISCARDED];
 }
 
-/* One at a time, so that each capture shows the credits at the frame's arrival. */
+/* Receives frames singly, so that each capture shows the credits at the frame's arrival. */
 static __attribute__((noinline)) void receive_captured(struct poll_nic *pn, struct capture *capture,
 	struct rte_mbuf **mbufs, unsigned count, weft_time now)
 {
@@ -231,7 +231,7 @@ static __attribute__((noinline)) void receive_captured(struct poll_nic *pn, stru
 
 		if (wanted)
 			poll_nic_capture_in(pn, capture, mbufs[i], now);
-		/* A host with in-transit buffers may be about to lose it. */
+		/* If a host with in-transit buffers loses the frame, the copy is captured. */
 		if (wanted && bytes <= sizeof(frame))
 			memcpy(frame, rte_pktmbuf_mtod(mbufs[i], const void *), bytes);
 		receive_frame(pn, mbufs[i], now);
@@ -270,8 +270,8 @@ static unsigned generate(struct poll_nic *pn, struct traffic *source, weft_time 
 	struct traffic_message due;
 	unsigned count = 0;
 
-	/* Offers a message for a silent peer although nic_send() may refuse it, so that it does not
-	 * block later ones. */
+	/* Offer messages for a silent peer, although nic_send() may reject them, so that they do
+	 * not block later ones. */
 	while (traffic_poll(source, now, &due) && count < MESSAGES_A_TURN &&
 		(nic_has_room(pn->nic, due.destination, due.sl, now) ||
 			nic_is_silent(pn->nic, due.destination))) {
@@ -293,7 +293,8 @@ static unsigned generate(struct poll_nic *pn, struct traffic *source, weft_time 
 	return count;
 }
 
-/* A schedule waits for a host without a route in the same way as for one without room. */
+/* Returns true if a message can be sent. Hosts without a route and hosts without space both delay a
+ * schedule. */
 static bool can_take(const struct poll_nic *pn, uint16_t to, weft_time now)
 {
 	return nic_routes_reaches(nic_config(pn->nic)->routes, to) &&
@@ -346,7 +347,7 @@ void poll_nic_set_goal(
 	pn->demux.message = take_message;
 }
 
-/* A frame in transit: only the mutable bytes change. */
+/* Forwards a frame in transit, of which only the mutable bytes change. */
 static struct rte_mbuf *pass_on(struct weft_packet *packet)
 {
 	struct rte_mbuf *mbuf = packet_mbuf(packet);
@@ -355,14 +356,14 @@ static struct rte_mbuf *pass_on(struct weft_packet *packet)
 	return mbuf;
 }
 
-/* True if the driver itself made the frame, for its own use or for its link. */
+/* Returns true if the driver created the frame, for the host itself or for its link. */
 static bool is_own_control(const struct poll_nic *pn, const struct weft_packet *packet)
 {
 	return packet->control &&
 	       (packet->source == nic_config(pn->nic)->host || packet->source == FRAME_HOST_NONE);
 }
 
-/* The time at which an ideal interface could have sent a frame. */
+/* Returns the time at which an ideal interface could have sent a frame. */
 static weft_time ready_at(struct poll_nic *pn, const struct weft_packet *packet)
 {
 	const struct credit_tx *tx = &nic_link(pn->nic)->tx[packet->vc];
@@ -372,9 +373,9 @@ static weft_time ready_at(struct poll_nic *pn, const struct weft_packet *packet)
 	return RTE_MAX(packet->arrived_ps, credit_times_of(&pn->credits, packet->vc, tx->sent));
 }
 
-/* Builds the interface's next frame. '*at': start of its transmission; for the interface's own
- * control frames, when the frame was ready. Returns NULL if there is no frame, or no buffer for it.
- * A frame in transit needs no buffer. */
+/* Builds the interface's next frame. '*at' is the start of its transmission, or for the interface's
+ * own control frames the time at which they were ready. Returns NULL if there is no frame, or no
+ * buffer for it. A frame in transit needs no buffer. */
 static struct rte_mbuf *next_frame(struct poll_nic *pn, weft_time now, weft_time *at)
 {
 	struct rte_mbuf *mbuf = pn->spare != NULL ? pn->spare : rte_pktmbuf_alloc(pn->pool);
@@ -412,7 +413,7 @@ static unsigned transmit(struct poll_nic *pn, weft_time now)
 
 		if (mbuf == NULL)
 			break;
-		/* Most frames are data, which has no seal. */
+		/* Most frames are data frames, which have no seal. */
 		if (mbuf_packet(mbuf)->control) {
 			pn->no_mbuf += !port_auth_close(&pn->guard, nic_link(pn->nic), mbuf);
 			mbuf = port_auth_fill(&pn->guard, mbuf);
@@ -446,7 +447,7 @@ static unsigned offer(struct poll_nic *pn, weft_time now)
 	return moved;
 }
 
-/* Takes the link down as soon as the cable is pulled, without waiting for missed hellos. */
+/* Takes the link down when the cable is pulled, without waiting for missed hellos. */
 static inline void check_carrier(struct poll_nic *pn, weft_time now)
 {
 	struct link_end *link = nic_link(pn->nic);
@@ -465,7 +466,7 @@ unsigned poll_nic_run(struct poll_nic *pn, weft_time now)
 	if (nic_has_routes(pn->nic))
 		moved += offer(pn, now);
 	check_carrier(pn, now);
-	/* The link went down: if nothing reads the port, the waiting frames may never be taken. */
+	/* The link went down. If nothing reads the port, waiting frames would never be sent. */
 	if (__builtin_expect(nic_poll(pn->nic, now), 0)) {
 		tx_queue_drain(&pn->tx);
 		port_auth_follow(&pn->guard, nic_link(pn->nic));
@@ -535,7 +536,7 @@ uint64_t poll_nic_generated_frames(const struct poll_nic *pn)
 
 /* --- poll nic capture --- */
 
-/* Captures of the frames of an interface. */
+/* Captures of an interface's frames. */
 
 static void capture_out(const struct poll_nic *pn, struct capture *capture, struct rte_mbuf **mbufs,
 	unsigned i, unsigned count, weft_time now)

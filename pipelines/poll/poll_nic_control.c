@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Carries out the commands of the control thread for an interface. */
+/* Executes the control thread's commands for an interface. */
 
 #include "poll_control.h"
 #include "poll_nic_private.h"
@@ -16,14 +16,14 @@ static bool is_linked(const struct poll_nic *pn)
 	return nic_link_up(pn->nic) && !nic_config(pn->nic)->link.open;
 }
 
-/* False: the order must wait. */
+/* Returns false if the command must wait. */
 static bool send(struct poll_nic *pn, const struct device_order *order, weft_time now)
 {
 	struct rte_mbuf *mbuf = NULL;
 	bool wait = false;
 
 	if (is_linked(pn)) {
-		/* This is not a deadlock: a link that takes nothing for long goes down. */
+		/* Waiting cannot deadlock: a link that accepts no frames for long goes down. */
 		if (!tx_queue_has_room(&pn->tx))
 			return false;
 		mbuf = poll_control_frame(pn->pool, order, &wait);
@@ -39,7 +39,7 @@ static bool send(struct poll_nic *pn, const struct device_order *order, weft_tim
 	return true;
 }
 
-/* The command returns the old tables, or the new ones if the interface refuses them. */
+/* Returns the old tables with the command, or the new ones if the interface rejects them. */
 static void commit(struct poll_nic *pn, struct device_order *order, weft_time now)
 {
 	const struct queuing *before = nic_config(pn->nic)->queuing;
@@ -90,7 +90,7 @@ static uint64_t data_moved(const struct nic *nic)
 	       count[NIC_FRAMES_RETRANSMITTED] + count[NIC_ITB_REINJECTED];
 }
 
-/* No data is stored, and none moved in this iteration. Mapper frames do not count. */
+/* Returns true if no data is stored and none moved in this iteration, ignoring mapper frames. */
 static bool is_idle(struct poll_nic *pn)
 {
 	uint64_t before = pn->mapper.data_moved;

@@ -23,7 +23,7 @@ static void deliver(void *ctx, const struct nic_delivery *delivery)
 	struct poll_nic_endpoints *endpoints = ctx;
 
 	endpoint_set_deliver(endpoints->set, delivery);
-	/* An answer may be due even if no program is attached. */
+	/* A reply may be due even if no program is attached. */
 	atomic_store_explicit(&endpoints->active, true, memory_order_relaxed);
 }
 
@@ -75,13 +75,13 @@ void poll_nic_endpoint_detach(struct poll_nic *pn, unsigned number)
 	unsigned expected = POLL_NIC_ENDPOINT_SERVED;
 	struct poll_nic_endpoint *at = &pn->endpoints->at[number];
 
-	/* In state NEW the loop has not seen it yet. */
+	/* In state NEW the loop has not processed the endpoint yet. */
 	if (!atomic_compare_exchange_strong(&at->state, &expected, POLL_NIC_ENDPOINT_CLOSING))
 		atomic_store(&at->state, POLL_NIC_ENDPOINT_CLOSING);
 	atomic_store(&pn->endpoints->active, true);
 }
 
-/* False: it needs no more calls. */
+/* Updates one endpoint. Returns false if it needs no more calls. */
 static bool follow(struct poll_nic_endpoints *endpoints, unsigned number)
 {
 	struct poll_nic_endpoint *at = &endpoints->at[number];
@@ -89,12 +89,11 @@ static bool follow(struct poll_nic_endpoints *endpoints, unsigned number)
 
 	if (state == POLL_NIC_ENDPOINT_NEW) {
 		endpoint_set_add(endpoints->set, at->endpoint);
-		/* It may be CLOSING by now. */
+		/* The state may have become CLOSING. */
 		atomic_compare_exchange_strong(&at->state, &state, POLL_NIC_ENDPOINT_SERVED);
 	}
 	if (state == POLL_NIC_ENDPOINT_CLOSING) {
-		/* The program may have come and gone since the last call, but may still have sent
-		 * something. */
+		/* A program that came and went since the last call may have sent something. */
 		if (!endpoint_set_has(endpoints->set, number))
 			endpoint_set_add(endpoints->set, at->endpoint);
 		endpoint_set_close(endpoints->set, number);
@@ -114,7 +113,7 @@ unsigned poll_nic_endpoints_run(struct poll_nic *pn, weft_time now)
 	unsigned moved;
 	uint64_t bells;
 
-	/* Cleared first, because an attachment from now on sets it again. */
+	/* Cleared first, because a later attachment sets it again. */
 	atomic_store(&endpoints->active, false);
 	for (unsigned i = 0; i < endpoints->count; i++)
 		active = follow(endpoints, i) || active;
@@ -126,7 +125,7 @@ unsigned poll_nic_endpoints_run(struct poll_nic *pn, weft_time now)
 	return moved;
 }
 
-/* No program attaches or detaches. */
+/* Returns true if no program is being attached or detached. */
 static bool is_settled(const struct poll_nic_endpoints *endpoints)
 {
 	for (unsigned i = 0; i < endpoints->count; i++) {

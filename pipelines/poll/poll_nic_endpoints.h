@@ -3,13 +3,13 @@
 #pragma once
 
 /* The endpoints of a host (host/endpoint.h) in its poll loop. A control thread attaches and
- * detaches programs; the loop never waits for it. Each endpoint number passes between the two:
+ * detaches programs; the loop never waits for it. Each endpoint number passes through these states:
  *
- *     FREE     thread: fills endpoint and bell, then   NEW
- *     NEW      loop: starts to serve it, then          SERVED
- *     SERVED   thread: when the program has ended      CLOSING
- *     CLOSING  loop: when nothing refers to it         OVER, and rings 'thread_bell'
- *     OVER     thread: frees memory and bell, then     FREE
+ *     FREE     thread: sets endpoint and bell, then        NEW
+ *     NEW      loop: starts to serve it, then              SERVED
+ *     SERVED   thread: when the program has ended          CLOSING
+ *     CLOSING  loop: when nothing refers to it             OVER, and rings 'thread_bell'
+ *     OVER     thread: frees memory and bell, then         FREE
  *
  * A host without programs costs its loop one load per iteration. */
 
@@ -30,7 +30,7 @@ enum poll_nic_endpoint_state {
 
 struct poll_nic_endpoints {
 	struct endpoint_set *set;
-	atomic_bool active; /* the loop has something to do */
+	atomic_bool active; /* the loop has work to do */
 	int thread_bell;    /* eventfd of the control thread */
 	struct poll_nic_endpoint {
 		atomic_uint state;
@@ -40,17 +40,17 @@ struct poll_nic_endpoints {
 	uint16_t count;
 };
 
-/* Lets up to 'count' programs use the host; must be called before the first iteration. Returns 0 or
+/* Allows up to 'count' programs to use the host. Call before the first iteration. Returns 0 or
  * -ENOMEM. */
 int poll_nic_set_endpoints(struct poll_nic *pn, uint16_t count, int thread_bell);
 void poll_nic_endpoints_fini(struct poll_nic *pn);
 
-/* Control thread: passes a free number to the loop, or takes one back. */
+/* Control thread: passes a free number to the loop, or starts to take it back. */
 void poll_nic_endpoint_attach(
 	struct poll_nic *pn, unsigned number, struct endpoint *endpoint, int bell);
 void poll_nic_endpoint_detach(struct poll_nic *pn, unsigned number);
 
-/* Loop: true if a program is attached, or a previous one has left work to do. */
+/* Loop: returns true if a program is attached, or a previous one left work to do. */
 static inline bool poll_nic_endpoints_active(const struct poll_nic *pn)
 {
 	return pn->endpoints != NULL &&
@@ -60,6 +60,5 @@ static inline bool poll_nic_endpoints_active(const struct poll_nic *pn)
 /* Loop: passes messages of programs to the interface. Returns the number of pieces moved. */
 unsigned poll_nic_endpoints_run(struct poll_nic *pn, weft_time now);
 
-/* Loop: asks programs to ring the bell, or no longer to. Returns true if no program has anything to
- * send. */
+/* Loop: requests or cancels bells from programs. Returns true if no program has data to send. */
 bool poll_nic_endpoints_rest(struct poll_nic *pn, bool rests);

@@ -8,17 +8,16 @@
 #include "poll_nic.h"
 #include "wire/frame.h"
 
-/* ---- poll_nic_capture.c. Each frame is captured with the state that explains it
- * (docs/reference/wire-format.md). Credits are what the sender of a data frame has left after the
- * frame, in the frame's VC on this link. An interface has no virtual output queues, so no depth is
- * given. */
+/* ---- Captures: each frame is captured with the state that explains it
+ * (docs/reference/wire-format.md). Credits are those left to the sender of a data frame after it,
+ * in its VC on this link. An interface has no virtual output queues, so the depth is unknown. */
 
-/* 'mbufs' have taken their credits and are about to be sent. */
+/* Call when 'mbufs' have taken their credits and are about to be sent. */
 void poll_nic_capture_out(const struct poll_nic *pn, struct capture *capture,
 	struct rte_mbuf **mbufs, unsigned count, weft_time now);
 
-/* Captures stamped frames and passes them to the port. Without a capture this costs one load and a
- * branch per burst. */
+/* Captures stamped frames and passes them to the port. Without a capture this costs one load and
+ * one branch per burst. */
 static inline void poll_nic_send(
 	struct poll_nic *pn, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
@@ -31,7 +30,7 @@ static inline void poll_nic_send(
 
 /* ---- poll_nic_control.c: commands of the control thread (device_control.h). */
 
-/* True if the cursor of the frame is at its last element, and that is the agent's. */
+/* Returns true if the frame's cursor is at the last element and that element is the agent's. */
 static inline bool poll_nic_control_at_agent(const uint8_t *frame)
 {
 	const struct frame_header *header = frame_header_const(frame);
@@ -40,7 +39,7 @@ static inline bool poll_nic_control_at_agent(const uint8_t *frame)
 	       frame[FRAME_HEADER_BYTES + header->cursor] == ROUTE_TYPE_AGENT;
 }
 
-/* True if the valid frame is for this host's agent. The interface counts other frames of the
+/* Returns true if a valid frame is for this host's agent. The interface counts other frames of the
  * mapper's kinds as misrouted. */
 static inline bool poll_nic_control_is_for(const struct poll_nic *pn, const uint8_t *frame)
 {
@@ -50,14 +49,14 @@ static inline bool poll_nic_control_is_for(const struct poll_nic *pn, const uint
 	       poll_nic_control_at_agent(frame);
 }
 
-/* At the end of an iteration: carries out commands, then reports links and idleness. */
+/* Call at the end of an iteration: executes commands, then reports links and idleness. */
 void poll_nic_control_poll(struct poll_nic *pn, weft_time now);
 
 /* ---- poll_nic_tap.c: the TAP of an emulated host. */
 
-/* Reads frames from the kernel and hands them to the interface. A frame that the interface has no
- * room for is kept and blocks reading, so the kernel's queue fills and TCP slows down. Returns the
- * number of frames moved. */
+/* Reads frames from the kernel and passes them to the interface. A frame for which the interface
+ * has no space is kept and blocks reading, so the kernel's queue fills and TCP slows down. Returns
+ * the number of frames moved. */
 unsigned poll_nic_tap_read(struct poll_nic_tap *tap, struct nic *nic, weft_time now);
 
 void poll_nic_tap_fini(struct poll_nic_tap *tap);

@@ -12,10 +12,10 @@
 #include "poll_nic_private.h"
 
 #define FRAMES_A_TURN 32
-/* Pause after an empty read, in real time: a system call takes some hundred nanoseconds, more than
+/* Pause after an empty read, in real time. A system call takes some hundred nanoseconds, more than
  * an iteration of the loop. */
 #define PAUSE_PS (20 * PS_PER_US)
-/* IP packets in reassembly at the same time, one per sending host. */
+/* Maximum number of IP packets being reassembled, one per sending host. */
 #define REASSEMBLIES 1024
 
 static void write_packet(void *ctx, const struct edge_packet *packet)
@@ -31,7 +31,7 @@ static void write_packet(void *ctx, const struct edge_packet *packet)
 		edge_counters(tap->edge)[errno == EINVAL ? EDGE_DROP_NOT_IP : EDGE_DROP_TAP_FULL]++;
 }
 
-/* An ARP frame. */
+/* Writes an ARP reply. */
 static void write_reply(struct poll_nic_tap *tap)
 {
 	struct edge_packet packet = {.packet = tap->action.reply + EDGE_ETHERNET_BYTES,
@@ -63,7 +63,7 @@ static int send_packet(struct poll_nic_tap *tap, struct nic *nic, weft_time now)
 	return result;
 }
 
-/* Sends a message to each member; unreachable members do not stop the others. */
+/* Sends a message to each member of a group. Unreachable members are skipped. */
 static int send_copies(struct poll_nic_tap *tap, struct nic *nic, weft_time now)
 {
 	while ((tap->action.destination = edge_member(tap->edge, tap->member)) != FRAME_HOST_NONE) {
@@ -78,7 +78,7 @@ static int send_copies(struct poll_nic_tap *tap, struct nic *nic, weft_time now)
 	return 0;
 }
 
-/* Carries out tap->action. Returns false if the interface is full; the action stays. */
+/* Executes tap->action. Returns false, and keeps the action, if the interface is full. */
 static bool take_frame(struct poll_nic_tap *tap, struct nic *nic, weft_time now)
 {
 	int result = 0;

@@ -39,7 +39,7 @@ void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port,
 		ps->direct |= port_set_of(at);
 }
 
-/* A packet from this input has left, or will have left by 'at'. */
+/* Records that a packet from this input was, or will have been, sent by 'at'. */
 static inline void note_left(struct poll_switch *ps, unsigned input, weft_time at)
 {
 	ps->port[input].left_at = RTE_MAX(ps->port[input].left_at, at);
@@ -70,13 +70,13 @@ void poll_switch_destroy(struct poll_switch *ps)
 	free(ps);
 }
 
-/* Writes the header for the next device. Done on arrival, while it is in the cache. */
+/* Writes the header for the next device. Done on arrival, while the header is in the cache. */
 static inline void update_frame(uint8_t *frame, const struct weft_packet *packet)
 {
 	frame_update_mutable(frame, packet->mutable_word);
 }
 
-/* A control frame that passes through the switch. Returns false if it is refused. */
+/* Handles a control frame that passes through the switch. Returns false if it is rejected. */
 static bool receive_control(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {
@@ -103,12 +103,12 @@ struct latency_extension *poll_switch_extension(void *ctx, const struct weft_pac
 {
 	const uint8_t *frame = packet->route - FRAME_HEADER_BYTES;
 
-	/* The switch owns the frame, although its route is constant. */
+	/* The switch owns the frame, although the route is const. */
 	return latency_of_frame((uint8_t *)(uintptr_t)frame);
 }
 
-/* Handles a good data frame that must be stored or discarded. Reads the frame again: values kept
- * for this rare case would cost the calling loop registers. */
+/* Handles a valid data frame that must be stored or discarded. Reads the frame again, because
+ * values kept for this rare case would cost registers in the calling loop. */
 static __attribute__((noinline)) void receive_queued(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {
@@ -124,7 +124,7 @@ static __attribute__((noinline)) void receive_queued(
 	update_frame(frame, packet);
 }
 
-/* Good data from a source other than the port's host. Returns false if it is refused. */
+/* Handles valid data from a source other than the port's host. Returns false if it is rejected. */
 static bool receive_foreign_data(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {
@@ -139,8 +139,8 @@ static bool receive_foreign_data(
 	return true;
 }
 
-/* Frames that are not the port's plain data: bad ones, the neighbour's control frames, control
- * frames that pass through the switch, and data that the port's host did not create. */
+/* Handles frames other than the port's plain data: invalid frames, the neighbour's control frames,
+ * control frames that pass through the switch, and data that the port's host did not create. */
 static __attribute__((noinline)) void receive_slow(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {
@@ -163,8 +163,8 @@ static __attribute__((noinline)) void receive_slow(
 		rte_pktmbuf_free(mbuf);
 }
 
-/* Captures frames, then passes them to the port. Without a capture one load and one branch per
- * burst. 'fresh': they have just arrived. */
+/* Captures frames, then passes them to the port. Without a capture this costs one load and one
+ * branch per burst. 'fresh': the frames have just arrived. */
 static inline void send_burst(struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs,
 	unsigned count, const bool fresh, bool queued, weft_time now)
 {
@@ -179,7 +179,7 @@ static inline void send_burst(struct poll_switch *ps, unsigned at, struct rte_mb
 		ps->direct &= ~port_set_of(at);
 }
 
-/* Sends the frames that have passed the queues from 'input' to 'output'. */
+/* Sends the frames that bypassed the queues from 'input' to 'output'. */
 static void flush_burst(struct poll_switch *ps, unsigned input, unsigned output, weft_time now)
 {
 	struct poll_switch_burst *burst = &ps->burst[output];
@@ -190,8 +190,9 @@ static void flush_burst(struct poll_switch *ps, unsigned input, unsigned output,
 	*burst = (struct poll_switch_burst){.count = 0};
 }
 
-/* Moves a plain packet past the queues or into another shard. Returns the output; outputs to be
- * flushed are added to 'filled'. Returns SWITCH_PORT_NONE if the packet has to be stored. */
+/* Moves a plain packet to its output or another shard, bypassing the queues. Returns the output,
+ * and adds outputs to be flushed to 'filled'. Returns SWITCH_PORT_NONE if the packet must be
+ * stored. */
 static inline __attribute__((always_inline)) unsigned pass_on(struct poll_switch *ps,
 	struct switch_port *port, struct rte_mbuf *mbuf, struct weft_packet *packet,
 	port_set *filled, weft_time now, const bool voq, const bool parted)
@@ -218,8 +219,8 @@ static bool receive_wanted(struct poll_switch *ps, unsigned at, struct capture *
 	struct rte_mbuf *mbuf, weft_time now);
 
 /* Checks a burst and moves each packet as far as possible, all in one pass. Returns the output
- * through which the last data frame passed the queues; SWITCH_PORT_NONE: it did not. 'captured':
- * 'capture' is there. */
+ * through which the last data frame bypassed the queues, or SWITCH_PORT_NONE if it did not.
+ * 'captured': 'capture' is not NULL. */
 static inline __attribute__((always_inline)) unsigned receive_burst(struct poll_switch *ps,
 	unsigned at, struct rte_mbuf **mbufs, unsigned count, weft_time now, const bool voq,
 	const bool parted, struct capture *capture, const bool captured)
@@ -271,8 +272,8 @@ static __attribute__((noinline)) unsigned receive_all(
 	return receive_burst(ps, at, mbufs, count, now, false, false, NULL, false);
 }
 
-/* Takes a frame that passes the quick test. Returns true if the capture wants the frame, so it is
- * received alone, to be captured with the state that it met and the decision on it. */
+/* Receives a frame that passes the quick test. Returns true if the capture includes the frame. Such
+ * frames are received singly, to be captured with the state on arrival and the decision. */
 static __attribute__((noinline)) bool receive_wanted(struct poll_switch *ps, unsigned at,
 	struct capture *capture, struct rte_mbuf *mbuf, weft_time now)
 {
@@ -325,7 +326,7 @@ void poll_switch_flush(struct poll_switch *ps, unsigned input, weft_time now)
 		flush_burst(ps, input, port_set_first(ps->filled), now);
 }
 
-/* The packets that may leave now through a port without a wire time. */
+/* Collects the packets that can be sent now through a port without a wire time. */
 static inline unsigned collect(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs, weft_time now)
 {
@@ -339,7 +340,7 @@ static inline unsigned collect(
 	return count;
 }
 
-/* Seals the control frames in a burst from the queues; they come first. */
+/* Seals the control frames in a burst from the queues, which are at its start. */
 static __attribute__((noinline)) void seal_control(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs, unsigned count)
 {
@@ -348,9 +349,8 @@ static __attribute__((noinline)) void seal_control(
 			!port_auth_seal(&ps->port[at].guard, &ps->sw->port[at].link, mbufs[i]);
 }
 
-/* The time at which an ideal switch could have sent a data packet that left its queue: when the
- * packet had arrived, it had credits, and without VOQs its input had finished reading out the
- * previous packet. */
+/* Returns the time at which an ideal switch could have sent a data packet from its queue: the
+ * packet had arrived and had credits, and without VOQs its input had read the previous packet. */
 static weft_time ready_at(struct poll_switch *ps, unsigned at, const struct weft_packet *packet)
 {
 	const struct credit_tx *tx = &ps->sw->port[at].link.tx[packet->vc_next];
@@ -360,8 +360,8 @@ static weft_time ready_at(struct poll_switch *ps, unsigned at, const struct weft
 	return ps->sw->voq ? ready : RTE_MAX(ready, ps->port[packet->in_port].left_at);
 }
 
-/* The data packet's space is free when its tail has left (hold_leaving()). Without VOQs its input
- * sends nothing else until then, not even through other outputs. */
+/* The data packet's space is released when its tail has been sent (hold_leaving()). Without VOQs
+ * its input sends no further packet until then, not even through other outputs. */
 static void note_leaving(
 	struct poll_switch *ps, unsigned at, const struct weft_packet *packet, weft_time now)
 {
@@ -375,7 +375,7 @@ static void note_leaving(
 		switch_hold(ps->sw, packet->in_port);
 }
 
-/* Stamps a packet that leaves through a port with a wire time. */
+/* Stamps a packet that is sent through a port with a wire time. */
 static void depart(struct poll_switch *ps, unsigned at, struct weft_packet *packet, weft_time now)
 {
 	struct tx_queue *tx = &ps->port[at].tx;
@@ -389,7 +389,7 @@ static void depart(struct poll_switch *ps, unsigned at, struct weft_packet *pack
 		note_leaving(ps, at, packet, now);
 }
 
-/* The same for a port with a wire time: one frame at a time, until the wire is busy. */
+/* Like collect(), for a port with a wire time: one frame at a time, until the wire is busy. */
 static unsigned collect_timed(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs, weft_time now)
 {
@@ -430,8 +430,8 @@ static unsigned transmit(struct poll_switch *ps, unsigned at, weft_time now)
 	return count;
 }
 
-/* For inputs without VOQs that have read out a packet. As on the virtual clock, the output of that
- * packet picks its next one before the outputs of the waiting heads pick theirs, in VC order. */
+/* Serves inputs without VOQs that have read a packet. As on the virtual clock, that packet's output
+ * picks its next packet first, and then the outputs of the waiting heads, in VC order. */
 static __attribute__((noinline)) unsigned let_go(struct poll_switch *ps, weft_time now)
 {
 	unsigned moved = 0;
@@ -467,9 +467,9 @@ static __attribute__((noinline)) void keep_house(struct poll_switch *ps, weft_ti
 		port_idle(ps->port[port_set_first(ports)].port, now);
 }
 
-/* Blocked at the end of this iteration and of the one before it, so blocked throughout, because
- * credits arrive only during an iteration. A packet that arrives after a pause of the loop has not
- * waited yet. */
+/* Counts an output as blocked if it is so at the end of this iteration and of the previous one. It
+ * was then blocked throughout, because credits arrive only during an iteration. A packet that
+ * arrives after a pause of the loop has not been waiting yet. */
 static inline void note_blocked(struct poll_switch *ps, unsigned at, weft_time now)
 {
 	const struct switch_output *output = &ps->sw->port[at].output;
@@ -498,12 +498,12 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 		if (!port_set_has(ps->present, at))
 			continue;
 		moved += receive(ps, at, now);
-		/* Flushed before the arbiter picks again, so that no packet overtakes another. */
+		/* Flush before the arbiter picks again, so that no packet overtakes another. */
 		poll_switch_flush(ps, at, now);
 		PORT_SET_EACH(busy, ps->sw->busy & ps->present)
 			moved += transmit(ps, port_set_first(busy), now);
 	}
-	/* Flushed once for all ports, so that the other core's cache line moves less often. */
+	/* Flush once for all ports, so that the other core's cache line moves less often. */
 	if (__builtin_expect(ps->shard != NULL, 0))
 		switch_shard_flush(ps->shard);
 	for (unsigned at = 0; at < ps->ports; at++) {

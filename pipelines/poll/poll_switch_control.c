@@ -37,7 +37,7 @@ bool poll_switch_control_send(
 	if (at >= ps->ports)
 		return true;
 	if (port_set_has(ps->present & ps->sw->linked, at)) {
-		/* A link that takes nothing for long goes down. */
+		/* A link that accepts no frames for long goes down. */
 		if (!tx_queue_has_room(&ps->port[at].tx))
 			return false;
 		mbuf = poll_control_frame(ps->mapper.pool, order, &wait);
@@ -71,7 +71,7 @@ void poll_switch_control_purge(struct poll_switch *ps, weft_time now)
 			tx_queue_purge(&ps->port[at].tx);
 }
 
-/* The old tables go back with the command, or the new ones if they cannot be used. */
+/* Returns the old tables with the command, or the new ones if they cannot be used. */
 static void commit(struct poll_switch *ps, struct device_order *order)
 {
 	struct switch_tables *tables = order->of_switch;

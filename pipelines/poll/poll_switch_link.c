@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A switch's control frames that end at the next device: credits, hellos and notifications. */
+/* Link-local control frames of a switch: credits, hellos and notifications. */
 
 #include "poll_switch_private.h"
 
@@ -9,7 +9,7 @@
 
 #include "wire/control.h"
 
-/* A notification that packets sent by this port run into congestion. */
+/* Handles a notification that packets sent through this port contribute to congestion. */
 static bool receive_arn(struct poll_switch *ps, unsigned at, const uint8_t *payload, unsigned bytes,
 	weft_time due, weft_time now)
 {
@@ -63,7 +63,8 @@ void poll_switch_receive_link(
 	}
 }
 
-/* Returns the place for the payload of a link-local frame; Returns NULL if there is no buffer. */
+/* Allocates a link-local frame. Returns the position of its payload, or NULL if there is no buffer.
+ */
 static uint8_t *begin_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf **mbuf)
 {
 	*mbuf = rte_pktmbuf_alloc(ps->pool);
@@ -95,7 +96,7 @@ static void end_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf 
 	poll_switch_send_own(ps, at, mbuf, ready, now);
 }
 
-/* The time at which the last packet of this input left the switch, through whichever output. */
+/* Returns when the last packet from this input left the switch, through any output. */
 static weft_time left_at(const struct poll_switch *ps, unsigned at)
 {
 	weft_time here = ps->port[at].left_at;
@@ -103,7 +104,7 @@ static weft_time left_at(const struct poll_switch *ps, unsigned at)
 	return ps->shard == NULL ? here : RTE_MAX(here, ps->shard->left_at[at]);
 }
 
-/* A credit frame is ready when the tail of the last packet that it frees has left. */
+/* Returns when a credit frame is ready: when the tail of the last packet that it frees was sent. */
 static weft_time credit_ready(const struct poll_switch *ps, unsigned at, weft_time now)
 {
 	weft_time left = left_at(ps, at);
@@ -111,8 +112,7 @@ static weft_time credit_ready(const struct poll_switch *ps, unsigned at, weft_ti
 	return left > ps->port[at].granted_at && left < now ? left : now;
 }
 
-/* The data sent before has left the transmitter, so the totals count exactly the data before this
- * frame. */
+/* All earlier data has been sent, so the totals count exactly the data before this frame. */
 static void send_credit(struct poll_switch *ps, unsigned at, weft_time now)
 {
 	struct control_credit credit;
@@ -146,7 +146,7 @@ static void send_arn(
 	struct rte_mbuf *mbuf;
 	uint8_t *payload;
 
-	/* Dropped, as if lost on a link: it is sent again as long as the root persists. */
+	/* Dropped as if lost on a link; it is sent again while the root persists. */
 	if (!tx_queue_has_room(&port->tx))
 		return;
 	payload = begin_link_local(ps, arn->port, &mbuf);
@@ -167,9 +167,9 @@ void poll_switch_poll_congestion(struct poll_switch *ps, weft_time now)
 		send_arn(ps, &arn, now);
 }
 
-/* Packets whose tail has not left yet still fill the buffer of 'input', although they have left its
- * queues. With 'held' their blocks are subtracted from the released ones; otherwise they are added
- * back. */
+/* Packets whose tail has not been sent still occupy the buffer of 'input', although they have left
+ * its queues. If 'held', subtracts their blocks from the released ones, otherwise adds them back.
+ */
 static void hold_leaving(struct poll_switch *ps, unsigned input, weft_time now, bool held)
 {
 	struct credit_rx *rx = ps->sw->port[input].link.rx;
@@ -231,7 +231,7 @@ void poll_switch_poll_link(struct poll_switch *ps, unsigned at, weft_time now)
 		hold_leaving(ps, at, now, true);
 	due = switch_poll_link(ps->sw, at, now);
 
-	/* If nothing reads the port, the waiting frames may never be taken. */
+	/* If nothing reads the port, waiting frames would never be sent. */
 	if (due & LINK_WENT_DOWN) {
 		poll_switch_free_discards(ps, true, now);
 		tx_queue_drain(&ps->port[at].tx);

@@ -42,7 +42,7 @@ void poll_switch_learn_host(struct poll_switch *ps, unsigned at)
 	port->guard.identity = frame_identity_of(port->guard.fabric);
 }
 
-/* A host has re-injected it: the last element that was used is an in-transit mark. */
+/* Returns true if a host re-injected the frame: its previous element is an in-transit mark. */
 static bool was_in_transit(const uint8_t *frame)
 {
 	const struct frame_header *header = frame_header_const(frame);

@@ -9,12 +9,12 @@
 
 #include <rte_pause.h>
 
-/* An iteration over a few empty ports takes some 100 ns, so the loop spins for about 5 us: longer
- * than a neighbour on another core needs to answer. Then it yields for about the time that a
- * neighbour on this core needs for a burst. 20 us is the cost of waking up; 50 us is still short
- * compared with a hello interval and with what a credit loop has in flight. If there are more loops
- * than CPUs, the longest sleeps start after some 25 ms, because waking up costs CPU time that
- * others need. */
+/* An iteration over a few empty ports takes some 100 ns, so the loop spins for about 5 us, longer
+ * than a neighbour on another core needs to reply. It then yields for about the time that a
+ * neighbour on this core needs for a burst. A sleep of 20 us costs as much as the wakeup; 50 us is
+ * still short compared with a hello interval and with the data in flight in a credit loop. If there
+ * are more loops than CPUs, the longest sleeps start after some 25 ms, because wakeups cost CPU
+ * time that other loops need. */
 #define IDLE_SPINNING    64
 #define IDLE_SERVING     4 /* a program may need this CPU to send its next message */
 #define IDLE_YIELDING    128

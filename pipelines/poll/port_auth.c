@@ -54,26 +54,26 @@ bool port_auth_admits(struct port_auth *guard, const struct link_end *end, const
 	const struct frame_header *header = frame_header_const(frame);
 	struct control_hello hello;
 
-	/* There are no other stations on a link between two ends. */
+	/* A point-to-point link has no other stations. */
 	if (guard->port->ether.rx == NULL || end->config.open)
 		return true;
 	if (header->kind != FRAME_HELLO)
 		return memcmp(frame + 6, guard->port->ether.out.to, 6) == 0;
-	/* Passed on, because the link's end refuses payloads that are not hellos. */
+	/* Accepted here, because the link's end rejects payloads that are not hellos. */
 	return !control_hello_decode(&hello, frame + frame_payload_offset(header),
 		       ntohs(header->payload_bytes_be)) ||
 	       admits_hello(guard, end, &hello);
 }
 
-/* The address is derived from the hello's payload, which a seal covers, not from the frame's
- * source. */
+/* The address is derived from the hello's payload, which a seal covers, not from the frame's source
+ * address. */
 void port_auth_follow(struct port_auth *guard, const struct link_end *end)
 {
 	bool planned = guard->plan.device == 0 || (end->peer_device == guard->plan.device &&
 							  end->peer_port == guard->plan.port);
 	uint8_t to[6];
 
-	/* On a link between two ends the address is used only in captures. */
+	/* On a point-to-point link the address is used only in captures. */
 	if (guard->port->ether.rx == NULL && guard->plan.device != 0)
 		frame_port_address(guard->plan.device, guard->plan.port, guard->fabric, to);
 	else if (end->state == LINK_UP && !end->config.open)

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Extracts the fields that the switch needs from a checked frame. Inline: runs for each packet. */
+/* Extracts the fields that the switch needs from a valid frame. Inline: runs for each packet. */
 
 #include <arpa/inet.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static inline void rx_meta_read(struct weft_packet *packet, const uint8_t *frame
 		packet->hop = frame[FRAME_HEADER_BYTES + header->cursor];
 }
 
-/* The whole descriptor of a frame that the switch may store. */
+/* Fills in the whole descriptor of a frame that the switch may store. */
 static inline void rx_meta_fill(struct weft_packet *packet, const uint8_t *frame, uint32_t bytes,
 	unsigned input, bool control)
 {

@@ -49,7 +49,7 @@ static uint32_t stored_blocks(const struct link_end *link)
 	return blocks;
 }
 
-/* Shards also count their discards from inputs that belong to other shards. */
+/* Adds what other shards count for this port, such as discards of packets from its input. */
 static uint64_t counter(const struct poll_switch *ps, unsigned at, unsigned i)
 {
 	uint64_t value = load(&ps->sw->port[at].count[i]);
@@ -140,8 +140,8 @@ int switch_metrics_show(struct switch_metrics_shown *shown, struct telemetry *te
 /* --- congestion metrics --- */
 
 struct reader {
-	const char **name; /* NULL: not wanted */
-	uint64_t *value;   /* likewise */
+	const char **name; /* NULL: names are not needed */
+	uint64_t *value;   /* NULL: values are not needed */
 	unsigned count;
 };
 

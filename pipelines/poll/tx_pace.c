@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Starts and ends the pacing of a port, outside the poll loop. */
+/* Starts and ends the pacing of a port. Called outside the poll loop. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -19,7 +19,7 @@ void tx_queue_init(struct tx_queue *tx, struct port *port, const struct tx_timin
 	tx->delay_ps = timing->delay_ps;
 }
 
-/* --- frames on the way --- */
+/* --- frames in flight --- */
 
 static struct delay_line *line_of(const struct tx_queue *tx)
 {
@@ -31,7 +31,7 @@ static struct rte_mbuf **line_place(struct delay_line *line, unsigned at)
 	return &line->frame[(line->first + at) % line->frames];
 }
 
-/* Frames leave in order: one that is due waits for those before it. */
+/* Sends due frames in order: a due frame waits for those before it. */
 static void release_due(struct tx_queue *tx, struct delay_line *line, weft_time now)
 {
 	struct rte_mbuf *due[PORT_BURST];
@@ -49,7 +49,7 @@ static void release_due(struct tx_queue *tx, struct delay_line *line, weft_time 
 	} while (sent == PORT_BURST);
 }
 
-/* Returns the number of frames that it took. */
+/* Adds frames to the line. Returns how many it accepted. */
 static uint16_t line_take(struct delay_line *line, struct rte_mbuf **mbufs, uint16_t count)
 {
 	uint16_t taken = 0;
@@ -61,8 +61,8 @@ static uint16_t line_take(struct delay_line *line, struct rte_mbuf **mbufs, uint
 
 /* --- the queue --- */
 
-/* Passes the burst to the port, or to the delay line in front of it; returns how many frames were
- * taken. */
+/* Passes the burst to the port or the delay line before it. Returns how many frames were accepted.
+ */
 static uint16_t pass_on(struct tx_queue *tx, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
 	struct delay_line *line = line_of(tx);
@@ -74,7 +74,7 @@ static uint16_t pass_on(struct tx_queue *tx, struct rte_mbuf **mbufs, uint16_t c
 	return line_take(line, mbufs, count);
 }
 
-/* Applied between two frames, so that each frame is either stamped or not. */
+/* Applied only while no frame is waiting, so that each frame is either stamped or not. */
 static __attribute__((noinline)) void follow_pace(struct tx_queue *tx)
 {
 	if (tx->waiting != 0)
@@ -142,7 +142,7 @@ bool tx_queue_holds_data(const struct tx_queue *tx)
 	return false;
 }
 
-/* True if the frame is to be removed: every frame, or only data. */
+/* Frees a frame if it is data or 'all' is set. Returns true if it was freed. */
 static bool discard_frame(struct tx_queue *tx, struct rte_mbuf *mbuf, bool all)
 {
 	bool data = is_data(mbuf);
@@ -166,7 +166,7 @@ static void discard_line(struct tx_queue *tx, struct delay_line *line, bool all)
 	line->count = kept;
 }
 
-/* Discards all waiting frames, or only data. */
+/* Discards all waiting frames, or only data frames. */
 static void discard(struct tx_queue *tx, bool all)
 {
 	struct delay_line *line = line_of(tx);
