@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A token goes around hosts of a lab, once. The arguments are the hosts; the first one starts.
+/* Passes a token around hosts of a lab, once. The arguments are the hosts; the first one starts.
  *     cc ring.c $(pkg-config --cflags --libs weft) -o ring
  *     for h in h1 h2 h0; do weft lab exec LAB $h -- ./ring h0 h1 h2 & done; wait */
 
@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 	struct weft_event event;
 	struct weft *weft;
 	char token[64] = "token";
-	int self = 1, left = 2; /* to receive and to send it */
+	int self = 1, left = 2; /* remaining events: the token received and sent */
 
 	while (self < argc - 1 && strcmp(argv[self], getenv("WEFT_HOST")) != 0)
 		self++;
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 		if (event.error == 0)
 			printf("%s: %s\n", argv[self],
 				event.kind == WEFT_SENT ? "sent" : "received");
-		/* Again, if the neighbour was not there yet. */
+		/* Send again if the neighbour was not ready. */
 		if (event.error != 0 || (event.kind == WEFT_RECEIVED && self != 1))
 			weft_send(weft, &next, 0, token, sizeof(token), NULL);
 	}

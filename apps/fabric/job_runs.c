@@ -13,7 +13,7 @@ struct runner {
 	job_run_fn *run;
 	void *ctx;
 	struct error *error;
-	weft_time lasts_ps; /* the longest run so far with a schedule; 0: none yet */
+	weft_time lasts_ps; /* duration of the longest run with a schedule so far; 0: none yet */
 };
 
 static bool has_schedule(const struct run_config *config, uint32_t set)
@@ -44,7 +44,7 @@ static void take_times(const struct runner *runner, uint32_t set, const struct r
 	}
 }
 
-/* Runs this set of jobs alone. */
+/* Runs this set of jobs without the others. */
 static int run_set(struct runner *runner, uint32_t set)
 {
 	struct run_config *config = runner->config;
@@ -72,14 +72,14 @@ static int run_set(struct runner *runner, uint32_t set)
 	return code;
 }
 
-/* The run has two jobs and no other traffic. */
+/* Returns true if the run has two jobs and no other traffic. */
 static bool is_pair(const struct run_config *config)
 {
 	return config->jobs.count == 2 && config->traffic.count == 2;
 }
 
 /* Runs each job alone and each pair of jobs, except a pair that is the run itself. 'schedule'
- * selects the sets that contain a schedule, or those that do not. */
+ * selects the sets with or without a schedule. */
 static int run_sets(struct runner *runner, bool schedule)
 {
 	const struct run_config *config = runner->config;
@@ -98,7 +98,7 @@ static int run_sets(struct runner *runner, bool schedule)
 	return result;
 }
 
-/* Traffic without an end lasts as long as the longest of the other traffic in these runs. */
+/* Runs all sets. Traffic without an end runs as long as the longest schedule in these runs. */
 static int run_all(struct runner *runner)
 {
 	const struct run_config *config = runner->config;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft-fabric: a whole fabric in one process. EAL's options precede '--', its own follow it. */
+/* weft-fabric: a whole fabric in one process. EAL's options precede '--'; its own follow it. */
 
 #include <errno.h>
 #include <signal.h>
@@ -26,7 +26,7 @@
 
 #define EAL_MEMORY_MIB 1024
 
-/* Any rank may be the only one left to report the reason. */
+/* If a rank has failed, it may be the only one that can still report the reason. */
 static int fail(const struct ranks *ranks, int result, const struct error *error)
 {
 	if (rank_speaks(ranks) || ranks->failed)
@@ -124,7 +124,7 @@ struct baseline {
 	const atomic_bool *stop;
 };
 
-/* One of job_runs_make(). */
+/* A run for job_runs_make(). */
 static int run_baseline(
 	void *ctx, const struct run_config *config, struct run_result *result, struct error *error)
 {
@@ -157,8 +157,8 @@ static int run_jobs(const struct options *options, struct run_config *config,
 	return job_runs_make(options->jobs, config, stop, run_baseline, &baseline, error);
 }
 
-/* Refuses options that several threads cannot handle; virtual_fabric_set_ranks() refuses the
- * rest. */
+/* Rejects options that several threads cannot handle, except those that virtual_fabric_set_ranks()
+ * rejects. */
 static int check_workers(const struct options *options, const struct run_config *config,
 	const struct ranks *ranks, struct error *error)
 {
@@ -196,7 +196,7 @@ static int make_filter(struct options *options, const struct run_config *config,
 		&options->capture_filter, options->filter, options->where, topology, error);
 }
 
-/* Reads and checks the run file before EAL starts, so that an error is reported at once. */
+/* Reads and checks the run file before EAL starts, so that errors are reported immediately. */
 static struct run_config *load(struct options *options, const struct ranks *ranks,
 	struct topology **topology, struct error *error, int *result)
 {
@@ -232,7 +232,7 @@ static struct run_config *load(struct options *options, const struct ranks *rank
 	return NULL;
 }
 
-/* 'dilation: auto' */
+/* Measures the dilation for 'dilation: auto'. */
 static int choose_dilation(const struct options *options, struct run_config *config,
 	const struct topology *topology, const atomic_bool *stop, struct error *error)
 {
@@ -255,8 +255,8 @@ static int run_real(const struct options *options, struct run_config *config,
 	const atomic_bool *stop;
 	int result = 0;
 
-	/* Signals end the program while it computes routes, which may take long: nothing needs
-	 * cleaning up. */
+	/* Until then signals end the program: computing routes may take long and needs no clean-up.
+	 */
 	if (config->mapper.routes != RUN_ROUTES_MAPPER)
 		result = fabric_routes_compute(&routes, topology, config, error);
 	stop = program_catch_signals();
@@ -278,7 +278,7 @@ static int run_real(const struct options *options, struct run_config *config,
 	return result;
 }
 
-/* Output may have failed: a full disk, for example. */
+/* Reports a failed write to standard output, such as on a full disk. */
 static int check_output(int result)
 {
 	bool bad = ferror(stdout) != 0;
@@ -293,7 +293,7 @@ static int check_output(int result)
 	return result == EXIT_DONE || result == EXIT_BAD_ANSWER ? EXIT_NOT_ABLE : result;
 }
 
-/* The stream is read by a program that displays the run. */
+/* Starts the stream for a program that displays the run. */
 static int begin_stream(struct options *options, struct run_stream *stream,
 	const struct run_config *config, const struct topology *topology, struct error *error)
 {
@@ -305,7 +305,7 @@ static int begin_stream(struct options *options, struct run_stream *stream,
 	return run_stream_begin(stream, options->live, ways, run_config_vcs(config), error);
 }
 
-/* A process of a lab, as 'weft lab up' starts it. */
+/* Runs a process of a lab, started by 'weft lab up'. */
 static int run_lab(int argc, char **argv)
 {
 	static struct lab_process_options options;
@@ -345,7 +345,7 @@ static int run_loaded(struct options *options, struct run_config *config,
 	return result;
 }
 
-/* All ranks write the file; NULL: one process. */
+/* Runs the file; 'ranks' is NULL for one process. */
 static int run_file(struct options *options, struct ranks *ranks, int argc, char **argv)
 {
 	struct topology *topology = NULL;

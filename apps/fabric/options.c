@@ -117,7 +117,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 	}
 }
 
-/* Before the words are parsed. */
+/* Needed before the options are parsed. */
 static bool is_rank(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
@@ -140,9 +140,9 @@ void options_parse(struct options *options, int argc, char **argv)
 	FILE *out = stdout, *errors = stderr, *nowhere = NULL;
 
 	memset(options, 0, sizeof(*options));
-	/* All ranks have the same command line, so only rank 0 reports errors in it. A program
-	 * started by mpirun may run this one by itself; then only the environment looks like a
-	 * rank's. */
+	/* All ranks have the same command line, so only rank 0 reports errors in it. If a program
+	 * started by mpirun runs weft-fabric itself, the environment is that of a rank, but the run
+	 * is not one. */
 	if (ranks_of_environment() != 0 && is_rank(argc, argv))
 		nowhere = fopen("/dev/null", "w");
 	if (nowhere != NULL)

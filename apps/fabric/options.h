@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The command line of weft-fabric, behind the EAL's "--". */
+/* The command line of weft-fabric, after EAL's "--". */
 
 #include <stdbool.h>
 
@@ -18,8 +18,8 @@ struct job_runs;
 
 struct options {
 	const char *run_file;
-	const char *clock;                 /* "virtual", "real", or NULL: as in the file */
-	const char *dilation;              /* a number, "auto", or NULL: as in the file */
+	const char *clock;                 /* "virtual" or "real"; NULL: as in the file */
+	const char *dilation;              /* a number or "auto"; NULL: as in the file */
 	const char *set[OPTIONS_SETS_MAX]; /* KEY=VALUE */
 	unsigned sets;
 	struct {
@@ -27,29 +27,29 @@ struct options {
 		const char *path;
 	} capture[OPTIONS_CAPTURES_MAX];
 	unsigned captures;
-	const char *filter, *where;           /* which frames are captured, and where; NULL: all */
-	struct capture_filter capture_filter; /* made of both */
+	const char *filter, *where;           /* filter expressions of captures; NULL: all frames */
+	struct capture_filter capture_filter; /* parsed from 'filter' and 'where' */
 	const char *rotate;                   /* size or time per capture file; NULL: one file */
-	struct capture_limits limits;         /* made of it */
+	struct capture_limits limits;         /* parsed from 'rotate' */
 	const char *json, *csv, *flows;       /* NULL: none; "-": standard output */
 	unsigned lcores;
-	unsigned workers;          /* 0: not said, 1 */
+	unsigned workers;          /* 0: not specified, 1 */
 	unsigned snap_bytes;       /* 0: whole frames */
-	int live;                  /* a file for run_stream.h; 0: none */
-	struct run_stream *stream; /* in that file, once writing has started; NULL: none */
-	struct job_runs *jobs;     /* before the run (simulated_run.h); NULL: none */
-	bool mpi;                  /* this is one of MPI's ranks, or the only one */
+	int live;                  /* descriptor for run_stream.h; 0: none */
+	struct run_stream *stream; /* stream on 'live' once writing has started; NULL: none */
+	struct job_runs *jobs;     /* baseline runs (simulated_run.h); NULL: none */
+	bool mpi;                  /* the process is one of MPI's ranks, or the only one */
 	bool quiet;
 };
 
-/* The prefix of this program's messages. */
+/* Name of the program in its messages. */
 #define PROGRAM program_name("weft-fabric")
 
-/* The filter of captures; NULL: every frame. */
+/* Returns the filter of captures; NULL: all frames. */
 static inline const struct capture_filter *options_filter(const struct options *options)
 {
 	return options->filter != NULL || options->where != NULL ? &options->capture_filter : NULL;
 }
 
-/* Parses main()'s 'argc' and 'argv'. Prints help or a usage error itself and exits with 0 or 2. */
+/* Parses main()'s 'argc' and 'argv'. For help and usage errors exits with 0 or 2. */
 void options_parse(struct options *options, int argc, char **argv);

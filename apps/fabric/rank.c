@@ -14,9 +14,8 @@
 #include "process/program.h"
 #include "wire/packet.h"
 
-/* Joins the other ranks. weft-fabric does not load the MPI library: it becomes the program that
- * does.
- */
+/* Joins the other ranks. Only weft-fabric-mpi loads the MPI library; weft-fabric replaces itself
+ * with it. */
 static int join(char **argv, struct ranks **ranks, struct error *error)
 {
 #ifdef WITH_MPI
@@ -84,7 +83,7 @@ static int compare_topology(
 
 #define HASH_BYTES 32u
 
-/* Returns 0, or -errno with error set. */
+/* Returns 0, or -errno with 'error' set. */
 static int hash_file(const char *path, uint8_t hash[HASH_BYTES], struct error *error)
 {
 	crypto_generichash_state state;
@@ -104,8 +103,8 @@ static int hash_file(const char *path, uint8_t hash[HASH_BYTES], struct error *e
 	return result;
 }
 
-/* Compares the contents of a permutation or a schedule, because the same name may be a different
- * file on another machine. Pipes can be read only once, which the run does. */
+/* Compares the contents of a permutation or schedule, because the same name may be a different file
+ * on another machine. Pipes can be read only once, by the run. */
 static int compare_file(struct ranks *ranks, const char *path, struct error *error)
 {
 	uint8_t hash[HASH_BYTES] = {0};
@@ -143,7 +142,7 @@ int rank_compare(struct ranks *ranks, const struct options *options,
 
 	if (ranks == NULL)
 		return 0;
-	/* Messages have the machine's byte order. */
+	/* Messages use the machine's byte order. */
 	snprintf(version, sizeof(version), "%s %zu %u", WEFT_VERSION, sizeof(struct weft_packet),
 		__BYTE_ORDER__);
 	result = compare_text(ranks, version, "version of Weft", error);

@@ -17,13 +17,13 @@
 #include "setup/credit_cover.h"
 #include "traffic/traffic_pattern.h"
 
-/* NULL is nowhere. */
+/* Returns false for NULL, which means no output. */
 static bool is_standard_output(const char *path)
 {
 	return path != NULL && strcmp(path, "-") == 0;
 }
 
-/* Checks an existing file, or the folder in which it would be created. */
+/* Checks that an existing file, or otherwise its folder, can be written. */
 static int check_file(const char *path, struct error *error)
 {
 	char folder[PATH_MAX];
@@ -51,7 +51,7 @@ static int check_file(const char *path, struct error *error)
 	return error_set(error, errno, "%s: cannot be written: %s", path, strerror(errno));
 }
 
-/* The second would replace the first. */
+/* Returns true if both paths are one file, so the second output would replace the first. */
 static bool are_one_file(const char *one, const char *other)
 {
 	struct stat a, b;
@@ -112,8 +112,8 @@ struct report {
 	const struct topology *topology;
 };
 
-/* Each returns false if it cannot create its output; the owner of the stream checks for write
- * errors. */
+/* Each of these returns false if it cannot create its output. The owner of the stream checks for
+ * write errors. */
 static bool write_json(const struct report *report, FILE *out)
 {
 	json_t *document = run_result_json(report->result, run_config_json(report->config));
@@ -147,7 +147,7 @@ bool report_reader_is_gone(void)
 	return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-/* The reader of standard output may stop reading; that is not an error. */
+/* Writes to standard output. It is not an error if the reader stops reading. */
 static int write_to_reader(bool (*write)(const struct report *, FILE *),
 	const struct report *report, struct error *error)
 {
@@ -174,7 +174,7 @@ static int write_to_reader(bool (*write)(const struct report *, FILE *),
 	return 0;
 }
 
-/* An existing file keeps its contents unless the whole result can be written. */
+/* Keeps the contents of an existing file unless the whole result can be written. */
 static int write_to(const char *path, bool (*write)(const struct report *, FILE *),
 	const struct report *report, struct error *error)
 {

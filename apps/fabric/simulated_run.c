@@ -18,7 +18,7 @@
 
 struct progress {
 	struct progress_line line;
-	double scale; /* to 'unit' */
+	double scale; /* units per 'unit' */
 	const char *unit;
 	double started, told;
 };
@@ -62,7 +62,7 @@ static int run_virtual(struct virtual_fabric *fabric, const struct options *opti
 	return result;
 }
 
-/* Captures and the run. */
+/* Runs the fabric, with captures if requested. */
 static int run_captured(struct virtual_fabric *fabric, const struct options *options,
 	const struct run_config *config, const atomic_bool *stop, struct ranks *ranks,
 	struct error *error)
@@ -120,7 +120,7 @@ struct baseline {
 	const atomic_bool *stop;
 };
 
-/* One of job_runs_make(). */
+/* A run for job_runs_make(). */
 static int run_baseline(
 	void *ctx, const struct run_config *config, struct run_result *result, struct error *error)
 {
@@ -147,7 +147,7 @@ int virtual_run_jobs(const struct options *options, struct job_runs *runs,
 {
 	struct baseline baseline = {options, topology, ranks, program_catch_signals()};
 
-	/* All ranks make the same runs, even if a signal reaches them at different times. */
+	/* All ranks must make the same runs, even if a signal reaches them at different times. */
 	return job_runs_make(
 		runs, config, ranks == NULL ? baseline.stop : NULL, run_baseline, &baseline, error);
 }
@@ -155,14 +155,13 @@ int virtual_run_jobs(const struct options *options, struct job_runs *runs,
 int virtual_run(const struct options *options, const struct run_config *config,
 	const struct topology *topology, struct ranks *ranks, struct error *error)
 {
-	/* Signals end the program during creation, which may take long: nothing needs cleaning
-	 * up. */
+	/* Until signals are caught they end the program: creation may take long and needs no
+	 * clean-up. */
 	struct virtual_fabric *fabric = virtual_fabric_create(topology, config, error);
 	int result = ranks_agree(ranks, fabric == NULL ? -errno : 0, error);
 	const atomic_bool *stop = program_catch_signals();
 
-	/* mpirun forwards SIGUSR1 to all ranks without killing them a while later, as it does after
-	 * SIGTERM. */
+	/* mpirun forwards SIGUSR1 to all ranks. After SIGTERM it also kills them a while later. */
 	if (ranks != NULL)
 		program_catch_also(SIGUSR1);
 	if (result == 0)
@@ -182,7 +181,7 @@ int virtual_run(const struct options *options, const struct run_config *config,
 static int run_wormhole(struct wormhole_fabric *fabric, const struct options *options,
 	const struct run_config *config, const atomic_bool *stop, struct error *error)
 {
-	bool messages = config->measure.messages > 0; /* the run counts them */
+	bool messages = config->measure.messages > 0; /* progress is counted in messages */
 	struct progress progress = messages ? begin(options, 1000, "thousand messages")
 					    : begin(options, (double)PS_PER_MS, "ms");
 	int result = wormhole_fabric_run(fabric, stop,

@@ -19,35 +19,34 @@
 #include "virtual/parallel/ranks.h"
 
 /* Runs that measure how much jobs slow each other down. Before the run itself, each job with
- * 'baseline' runs alone and together with each other job, on the same hosts as in the run
- * itself. */
+ * 'baseline' runs alone and together with each other job, on the same hosts as in the run. */
 
-/* Runs 'config' once and fills 'result', which is zeroed. In processes without a result (--mpi)
- * only 'to_ns' is set. Returns 0, or a negative errno with error set. */
+/* Runs 'config' once and fills in 'result', which is zeroed. In processes without a result (--mpi)
+ * sets only 'to_ns'. Returns 0, or -errno with 'error' set. */
 typedef int job_run_fn(
 	void *ctx, const struct run_config *config, struct run_result *result, struct error *error);
 
 struct job_runs {
-	struct run_result kept; /* the times in these runs are stored in its jobs */
+	struct run_result kept; /* its jobs store the times of these runs */
 };
 
-/* Ends early when 'stop', which may be NULL, is set. Changes config->jobs.absent meanwhile. Does
- * nothing without jobs. Returns 0, or a negative errno with error set; call job_runs_free() in
- * every case. */
+/* Does nothing without jobs. Stops when 'stop', which may be NULL, is set. Modifies
+ * config->jobs.absent temporarily. Returns 0, or -errno with 'error' set. The caller must always
+ * call job_runs_free(). */
 int job_runs_make(struct job_runs *runs, struct run_config *config, const atomic_bool *stop,
 	job_run_fn *run, void *ctx, struct error *error);
 void job_runs_free(struct job_runs *runs);
 
-/* Stores the times of the jobs in the result of the run itself. Returns 0, or a negative errno with
- * error set. */
+/* Adds the times of the jobs to the result of the run itself. Returns 0, or -errno with 'error'
+ * set. */
 int job_runs_finish(struct job_runs *runs, const struct run_config *config,
 	const struct topology *topology, struct run_result *result, struct error *error);
 
-/* Like report_result(), from rank 0; 'ranks' NULL: one process. SIGINT and SIGTERM end the program
- * before the run starts, and the run afterwards. */
+/* Returns like report_result() on rank 0. 'ranks' is NULL for one process. SIGINT and SIGTERM end
+ * the program before the run starts, and the run afterwards. */
 int virtual_run(const struct options *options, const struct run_config *config,
 	const struct topology *topology, struct ranks *ranks, struct error *error);
-/* The baseline runs of its jobs, before the run itself. Signals are caught from then on. */
+/* Makes the jobs' baseline runs, before the run itself, and starts to catch signals. */
 int virtual_run_jobs(const struct options *options, struct job_runs *runs,
 	struct run_config *config, const struct topology *topology, struct ranks *ranks,
 	struct error *error);
@@ -56,21 +55,21 @@ int wormhole_run(const struct options *options, const struct run_config *config,
 
 /* Writes a result to the outputs in the options. */
 
-/* Checks before a run, which may be long, that the requested files can be written. Returns 0 or
- * -errno with fault set. */
+/* Checks before a run, which may be long, that the requested files can be written. Returns 0, or
+ * -errno with 'error' set. */
 int report_check(
 	const struct options *options, const struct run_config *config, struct error *error);
 
-/* Returns 0, EXIT_BAD_ANSWER if something was lost, duplicated, out of order or stuck, or a
- * negative code. */
+/* Returns 0, EXIT_BAD_ANSWER if messages were lost, duplicated, out of order or stuck, or -errno.
+ */
 int report_result(struct run_result *result, const struct options *options,
 	const struct run_config *config, const struct topology *topology, struct error *error);
 
-/* The reader closed the pipe on standard output, or the terminal hung up. */
+/* Returns true if the reader closed the pipe on standard output or the terminal hung up. */
 bool report_reader_is_gone(void);
 
-/* Prints the progress of a run on the real clock, in a thread of its own: no loop may wait for a
- * terminal. */
+/* Prints the progress of a run on the real clock in a separate thread, because no loop may wait for
+ * a terminal. */
 
 struct real_progress {
 	const struct real_fabric *fabric;
@@ -81,16 +80,16 @@ struct real_progress {
 	bool running;
 };
 
-/* Called before and after real_fabric_run(). Without a thread, or with line.silent, nothing is
- * printed. */
+/* Call before and after real_fabric_run(). Nothing is printed with line.silent, or if the thread
+ * cannot be created. */
 void real_progress_start(struct real_progress *progress);
 void real_progress_stop(struct real_progress *progress);
 
-/* weft-fabric as one of several ranks of a run (ranks.h). Only rank 0 prints. All functions take
- * NULL, for a run of one process. */
+/* weft-fabric as one of several ranks of a run (ranks.h). Only rank 0 prints. For a run of one
+ * process, pass NULL as the ranks. */
 
-/* Returns the ranks if this process was started as one of them; otherwise NULL, with '*result' 0 or
- * negative, and then fault set. 'argv' as in main(). */
+/* Returns the ranks if this process was started as one of them. Otherwise returns NULL, and sets
+ * '*result' to 0 or, with 'error' set, -errno. 'argv' is as in main(). */
 struct ranks *rank_open(
 	const struct options *options, char **argv, struct error *error, int *result);
 
@@ -98,11 +97,11 @@ struct ranks *rank_open(
 int rank_compare(struct ranks *ranks, const struct options *options,
 	const struct run_config *config, const struct topology *topology, struct error *error);
 
-/* True if this process prints messages and writes results. */
+/* Returns true if this process prints messages and writes results. */
 static inline bool rank_speaks(const struct ranks *ranks)
 {
 	return ranks == NULL || ranks->own == 0;
 }
 
-/* Returns the exit code of all ranks, which then leave; does not return if a rank is lost. */
+/* Shares rank 0's exit code and returns it. Does not return if a rank is lost. */
 int rank_close(struct ranks *ranks, int code);

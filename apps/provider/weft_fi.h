@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The libfabric provider "weft": programs that use libfabric, and Open MPI with its mtl ofi, use
- * endpoints of a lab unchanged. It translates calls to libweft (weft_client.h); its attributes
- * state what it supports: reliable datagrams with messages and tags. A lock of the domain makes it
- * thread-safe, and data moves when a queue or a counter is read (FI_PROGRESS_MANUAL). */
+/* The libfabric provider "weft". With it, programs that use libfabric, and Open MPI with its mtl
+ * ofi, use endpoints of a lab without changes. It translates calls to libweft (weft_client.h). Its
+ * attributes state what it supports: reliable datagrams with messages and tags. A lock in the
+ * domain makes it thread-safe. Data moves when a queue or counter is read (FI_PROGRESS_MANUAL). */
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -25,12 +25,12 @@
 	(FI_MSG | FI_TAGGED | FI_RECV | FI_SOURCE | FI_DIRECTED_RECV | FI_MULTI_RECV)
 #define WEFT_FI_DOMAIN_CAPS  (FI_LOCAL_COMM | FI_REMOTE_COMM)
 #define WEFT_FI_CAPS         (WEFT_FI_TX_CAPS | WEFT_FI_RX_CAPS | WEFT_FI_DOMAIN_CAPS)
-#define WEFT_FI_MULTI_BYTES  256 /* FI_OPT_MIN_MULTI_RECV, unless it is set */
+#define WEFT_FI_MULTI_BYTES  256 /* default of FI_OPT_MIN_MULTI_RECV */
 #define WEFT_FI_INJECT_BYTES 256 /* less than weft_eager_bytes() of any lab */
 #define WEFT_FI_CONTEXTS     65536
 #define WEFT_FI_MESSAGE_MAX  (UINT64_C(1) << 32)
 
-/* Call flags that are honoured or are only hints. All others are refused. */
+/* Call flags that are supported or are only hints. All others are rejected. */
 #define WEFT_FI_SEND_FLAGS                                                                 \
 	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_MORE | \
 		FI_REMOTE_CQ_DATA)
@@ -49,7 +49,7 @@ struct weft_fi_domain {
 struct weft_fi_av {
 	struct fid_av fid;
 	struct weft_fi_domain *domain;
-	struct weft_address *address; /* indexed by fi_addr_t in both types of table */
+	struct weft_address *address; /* indexed by fi_addr_t, for both types of table */
 	size_t count, room;
 };
 
@@ -57,18 +57,18 @@ struct weft_fi_av {
 struct weft_fi_completion {
 	struct fi_cq_tagged_entry entry;
 	fi_addr_t from;
-	int error;   /* positive; 0: none */
-	size_t olen; /* bytes that did not fit */
+	int error;   /* positive error code; 0: none */
+	size_t olen; /* bytes that did not fit into the buffer */
 };
 
-/* The endpoints that a queue or counter belongs to; a caller can sleep until they have events. */
+/* The endpoints of a queue or counter. A caller can sleep until they have events. */
 struct weft_fi_watch {
 	struct weft_fi_domain *domain;
 	struct weft_fi_ep *eps[2]; /* lists: senders, receivers */
 	unsigned kind;             /* WATCH_... */
 	int poll;                  /* epoll descriptor; -1: no wait object */
-	int bell;                  /* eventfd in it, for events that another thread took */
-	bool armed, signalled;     /* signalled: by fi_cq_signal() */
+	int bell;                  /* eventfd in 'poll', for events that another thread handled */
+	bool armed, signalled;     /* signalled: fi_cq_signal() was called */
 };
 enum { WATCH_QUEUE, WATCH_COUNTER };
 
@@ -90,19 +90,19 @@ struct weft_fi_cntr {
 struct weft_fi_request {
 	struct weft_fi_request *next, *previous;
 	void *context, *buffer;
-	uint64_t flags; /* reported with its completion */
+	uint64_t flags; /* reported with the completion */
 	size_t bytes;
-	bool quiet;   /* no completion, except for an error */
+	bool quiet;   /* no completion unless there is an error */
 	bool claim;   /* receives into 'own' until a call claims the message */
-	bool discard; /* the claim does not want the data */
+	bool discard; /* the claiming call discards the data */
 	bool multi;   /* the buffer is for several messages */
 	fi_addr_t peer;
 	bool arrived, claimed;
 	uint8_t *own;
-	struct weft_event event; /* an arrived message to claim */
+	struct weft_event event; /* of a message that has arrived but is not claimed */
 };
 
-/* A call, converted to the most general form. */
+/* A call in the most general form. */
 struct weft_fi_call {
 	const void *buffer;
 	size_t bytes;
@@ -123,9 +123,9 @@ struct weft_fi_ep {
 	struct weft_fi_cntr *cntr[2];
 	struct weft_fi_ep *next[2][2]; /* [kind of watch][side] */
 	bool selective[2];
-	bool enabled, directed; /* directed: receives name their sender */
+	bool enabled, directed; /* directed: receives specify their sender */
 	uint64_t tx_flags, rx_flags;
-	size_t multi_bytes;            /* a multi-message buffer ends with less than this */
+	size_t multi_bytes; /* a multi-message buffer ends when less space than this is left */
 	struct weft_fi_request active; /* head of a ring */
 	struct weft_fi_request *spare;
 };
@@ -149,41 +149,41 @@ extern struct fi_ops_tagged weft_fi_tagged_ops;
 
 ssize_t weft_fi_send(struct fid_ep *ep, const struct weft_fi_call *call);
 ssize_t weft_fi_receive(struct fid_ep *ep, const struct weft_fi_call *call);
-/* The request has ended, or could not be started. */
+/* Call when the request has ended or could not be started. */
 void weft_fi_put_request(struct weft_fi_ep *ep, struct weft_fi_request *request);
-/* Moves data and completes finished operations. The caller holds the domain's lock. -FI_ENETDOWN:
- * the lab process that runs the host has ended. */
+/* Moves data and completes finished operations. The caller must hold the domain's lock. Returns
+ * -FI_ENETDOWN if the lab process that runs the host has ended. */
 int weft_fi_progress(struct weft_fi_ep *ep);
-/* Returns 0, or -FI_ENOMEM. */
+/* Appends a completion. Returns 0 or -FI_ENOMEM. */
 int weft_fi_complete(struct weft_fi_cq *cq, const struct weft_fi_completion *completion);
-/* FI_ADDR_NOTAVAIL: not in the table. */
+/* Returns FI_ADDR_NOTAVAIL if the address is not in the table. */
 fi_addr_t weft_fi_av_find(const struct weft_fi_av *av, const struct weft_address *address);
 
-/* Returns 0 or -errno of libfabric. */
+/* Returns 0 or a negative libfabric error code. */
 int weft_fi_watch_open(struct weft_fi_watch *watch, struct fid_domain *domain, unsigned kind,
 	enum fi_wait_obj wait);
-/* -FI_EBUSY: endpoints still use it. */
+/* Returns -FI_EBUSY if endpoints still use the watch. */
 int weft_fi_watch_close(struct weft_fi_watch *watch);
-/* FI_GETWAIT. */
+/* Handles FI_GETWAIT. */
 int weft_fi_watch_control(struct weft_fi_watch *watch, int command, void *argument);
 
-/* The caller of these holds the domain's lock. */
+/* The caller of the following functions must hold the domain's lock. */
 int weft_fi_watch_add(struct weft_fi_watch *watch, struct weft_fi_ep *ep, enum weft_fi_side side);
 void weft_fi_watch_remove(
 	struct weft_fi_watch *watch, const struct weft_fi_ep *ep, enum weft_fi_side side);
-/* Moves data for all endpoints. 0 or -FI_ENETDOWN. */
+/* Moves data for all endpoints. Returns 0 or -FI_ENETDOWN. */
 int weft_fi_watch_progress(struct weft_fi_watch *watch);
-/* False: there may be news already. */
+/* Prepares for sleeping. Returns false if there may already be events. */
 bool weft_fi_watch_arm(struct weft_fi_watch *watch);
-/* There is news. */
+/* Call when there is an event. */
 void weft_fi_watch_wake(struct weft_fi_watch *watch);
-/* In ms of now_ms(); INT64_MAX: none. */
+/* Returns a deadline in ms of now_ms(); INT64_MAX: none. */
 int64_t weft_fi_deadline(int timeout_ms);
-/* Sleeps without holding the lock. Returns 0 if the caller should check again, -FI_ETIMEDOUT or
+/* Sleeps with the lock released. Returns 0 if the caller should check again, -FI_ETIMEDOUT or
  * another error. */
 int weft_fi_watch_sleep(struct weft_fi_watch *watch, int64_t deadline);
 
-/* A call that the provider does not support: libfabric requires a function for it. */
+/* A call that the provider does not support but for which libfabric requires a function. */
 #define NOT_SUPPORTED(type, name, ...)       \
 	static inline type name(__VA_ARGS__) \
 	{                                    \

@@ -40,7 +40,7 @@ NOT_SUPPORTED(int, no_service, struct fid_av *av, const char *node, const char *
 NOT_SUPPORTED(int, no_symmetric, struct fid_av *av, const char *node, size_t nodes,
 	const char *service, size_t services, fi_addr_t *fi_addr, uint64_t flags, void *context)
 
-/* The indices of other entries stay valid; the address no longer names a peer. */
+/* Invalidates addresses. The indices of other entries stay valid. */
 static int take_out(struct fid_av *fid, fi_addr_t *fi_addr, size_t count, uint64_t flags)
 {
 	struct weft_fi_av *av = (void *)fid;
@@ -131,7 +131,7 @@ fi_addr_t weft_fi_av_find(const struct weft_fi_av *av, const struct weft_address
 	return FI_ADDR_NOTAVAIL;
 }
 
-/* Memory registration: programs may use it, but the provider does not need it. */
+/* Memory registration, which programs may use but the provider does not need. */
 
 static int close_mr(struct fid *fid)
 {

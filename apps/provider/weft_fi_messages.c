@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "weft_fi.h"
 
-/* libfabric's calls that send and receive, converted to the most general form. */
+/* libfabric's send and receive calls, converted to the most general form. */
 
 static uint64_t tx_flags(struct fid_ep *fid)
 {
@@ -14,7 +14,7 @@ static uint64_t rx_flags(struct fid_ep *fid)
 	return ((struct weft_fi_ep *)fid)->rx_flags;
 }
 
-/* False: the message has more than one part (iov_limit). */
+/* Returns false if the message has more than one part (iov_limit). */
 static bool set_buffer(struct weft_fi_call *call, const struct iovec *iov, size_t parts)
 {
 	call->buffer = parts > 0 ? iov->iov_base : NULL;
@@ -86,7 +86,7 @@ static ssize_t msg_sendmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t
 			NULL, 0, msg->addr, 0, 0, msg->data, msg->context, flags, SPACE_MESSAGE});
 }
 
-/* An injected message has no completion. */
+/* Sends an injected message, which has no completion. */
 static ssize_t do_inject(struct fid_ep *ep, struct weft_fi_call call)
 {
 	call.flags |= FI_INJECT;

@@ -8,8 +8,8 @@
 
 #include "weft_fi.h"
 
-/* fi_prov_ini(): the provider's features, the fabric, the domain, and event queues, which stay
- * empty because every call completes before it returns. */
+/* fi_prov_ini(): the provider's features, the fabric, the domain, and event queues, which are
+ * always empty because every call completes before it returns. */
 
 #define NAME    "weft"
 #define VERSION FI_VERSION(0, 1)
@@ -112,8 +112,8 @@ static void describe_domain(struct fi_domain_attr *domain, const struct fi_info 
 		.caps = WEFT_FI_DOMAIN_CAPS};
 }
 
-/* An endpoint gets its number when it is opened; until then the address matches any endpoint of the
- * host. */
+/* Sets an address that matches any endpoint of the host, because an endpoint gets its number only
+ * when it is opened. */
 static int describe_source(struct fi_info *info)
 {
 	const struct weft_address any = {UINT16_MAX, UINT16_MAX, 0};
@@ -126,7 +126,7 @@ static int describe_source(struct fi_info *info)
 	return 0;
 }
 
-/* Host names are not resolved here: programs exchange addresses (fi_getname()). */
+/* Host names are not resolved, because programs exchange addresses (fi_getname()). */
 static int get_info(uint32_t version, const char *node, const char *service, uint64_t flags,
 	const struct fi_info *hints, struct fi_info **info)
 {
@@ -169,7 +169,7 @@ NOT_SUPPORTED(int, no_passive, struct fid_fabric *fabric, struct fi_info *info,
 NOT_SUPPORTED(
 	int, no_wait, struct fid_fabric *fabric, struct fi_wait_attr *attr, struct fid_wait **set)
 
-/* Checks whether a caller may wait on the wait objects of 'fids'. */
+/* Checks whether callers may wait on the wait objects of 'fids'. */
 static int try_wait(struct fid_fabric *fabric, struct fid **fids, int count)
 {
 	int result = 0;

@@ -5,8 +5,8 @@
 
 #include "weft_fi.h"
 
-/* Sends and receives, tagged and untagged: each goes through one function, and separate spaces of
- * libweft keep the two kinds apart. */
+/* Sends and receives, tagged and untagged. Both kinds use the same functions; separate spaces of
+ * libweft distinguish them. */
 
 /* --- requests --- */
 
@@ -72,7 +72,7 @@ static int post(
 	return weft_post_recv(ep->weft, receive);
 }
 
-/* The rest of a buffer for several messages receives the next one. Returns false if it has
+/* Posts the rest of a multi-message buffer for the next message. Returns false if the buffer has
  * ended. */
 static bool goes_on(
 	struct weft_fi_ep *ep, struct weft_fi_request *request, const struct weft_event *event)
@@ -114,7 +114,7 @@ static void complete_request(
 		last = true;
 	}
 	count(ep->cntr[side], completion.error);
-	/* If memory runs out, the completion is lost and the program waits for it. */
+	/* If the completion were lost for lack of memory, the program would wait forever. */
 	if (ep->cq[side] != NULL &&
 		(!request->quiet || completion.error != 0 || (request->multi && last)) &&
 		weft_fi_complete(ep->cq[side], &completion) < 0)
@@ -123,7 +123,7 @@ static void complete_request(
 		weft_fi_put_request(ep, request);
 }
 
-/* Copies the claimed message from its own memory to the buffer of the call. */
+/* Copies the claimed message from its temporary memory to the buffer of the call. */
 static void end_claim(struct weft_fi_ep *ep, struct weft_fi_request *request)
 {
 	struct weft_event event = request->event;
@@ -222,7 +222,7 @@ ssize_t weft_fi_send(struct fid_ep *fid, const struct weft_fi_call *call)
 	return result;
 }
 
-/* Receives the message that was peeked at into its own memory, for the call that will claim it. */
+/* Receives the peeked message into temporary memory, for the call that will claim it. */
 static ssize_t take_for_claim(
 	struct weft_fi_ep *ep, const struct weft_fi_call *call, const struct weft_event *seen)
 {
@@ -239,7 +239,7 @@ static ssize_t take_for_claim(
 		return -FI_ENOMEM;
 	request->claim = true;
 	request->claimed = request->quiet = (call->flags & FI_DISCARD) != 0;
-	/* The peer chose the length: SIZE_MAX + 1 would wrap to 0. */
+	/* The peer determines the length; SIZE_MAX + 1 would wrap to 0. */
 	request->own = receive.bytes < SIZE_MAX ? malloc(receive.bytes + 1) : NULL;
 	receive.buffer = request->own;
 	result = request->own != NULL ? weft_post_recv(ep->weft, &receive) : -ENOMEM;
@@ -248,7 +248,7 @@ static ssize_t take_for_claim(
 	return result;
 }
 
-/* A peek always ends with a completion: a message, or FI_ENOMSG. */
+/* A peek always results in a completion: a message or FI_ENOMSG. */
 static ssize_t peek(
 	struct weft_fi_ep *ep, const struct weft_fi_call *call, const struct weft_receive *receive)
 {
@@ -301,7 +301,7 @@ static ssize_t receive_locked(struct weft_fi_ep *ep, const struct weft_fi_call *
 
 	if (directed && call->peer >= ep->av->count)
 		return -FI_EINVAL;
-	receive.from = directed ? &ep->av->address[call->peer] : NULL; /* for FI_PEEK */
+	receive.from = directed ? &ep->av->address[call->peer] : NULL; /* used for FI_PEEK */
 	if (call->flags & FI_PEEK)
 		return peek(ep, call, &receive);
 	if (call->flags & FI_CLAIM)

@@ -8,7 +8,7 @@
 
 #include "weft_fi.h"
 
-/* Waiting for the endpoints of a queue or counter. */
+/* Sleeping until the endpoints of a queue or counter have events. */
 
 static int add(const struct weft_fi_watch *watch, int fd)
 {

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* weft-switch, emulated switches of a lab, and weft-nic, emulated network interfaces. EAL's options
- * precede '--', their own follow it. */
+ * precede '--'; the program's own follow it. */
 
 #include <argp.h>
 

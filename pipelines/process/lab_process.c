@@ -22,13 +22,13 @@
 #include "sandbox.h"
 #include "topo/topology.h"
 
-/* Maximum for a process without NICs, which the kernel allocates page by page. A process with NICs
- * locks all its memory at the start. */
+/* Upper limit for a process without NICs, whose memory the kernel allocates page by page. A process
+ * with NICs locks all its memory at the start. */
 #define MEMORY_MIB 1024
-/* For memif, which has the most: listener, connection, memory, interrupts of both rings. */
+/* For memif, which needs the most: listener, connection, memory, interrupts of both rings. */
 #define FILES_OF_A_PORT 8
 #define FILES_OF_A_LOOP 3 /* real_fabric_idle.h */
-/* Descriptors for 64 programs at endpoints; further programs wait for free descriptors. */
+/* For 64 programs at endpoints; further programs wait for free descriptors. */
 #define FILES_OF_PROGRAMS 256
 #define LOOPS_MAX         64
 
@@ -37,14 +37,14 @@ struct lab_process {
 	const atomic_bool *stop;
 	struct lab lab;
 	struct lab_security security;
-	int number; /* in the plan */
+	int number; /* index in the plan */
 	bool *switch_here, *host_here;
-	const char **external; /* [link] */
-	uint16_t *vlan;        /* likewise */
+	const char **external; /* by link */
+	uint16_t *vlan;        /* by link */
 	const char *pci[LAB_PORTS_MAX + 1];
 	struct clock clock;
-	char orders[300];    /* file */
-	char endpoints[300]; /* socket */
+	char orders[300];    /* path of the commands file */
+	char endpoints[300]; /* path of the socket */
 	struct real_fabric *fabric;
 	struct lab_cables cables;
 };
@@ -64,8 +64,8 @@ static int find_device(const struct lab_process *process, const char *name, stru
 		hosts ? "host" : "switch", name);
 }
 
-/* Checks that the given devices are exactly those in one process of the plan: the other processes
- * rely on the plan. */
+/* Checks that the given devices are exactly those of one process in the plan, on which the other
+ * processes rely. */
 static int choose_named(struct lab_process *process, struct error *error)
 {
 	bool *here = process->options->role == LAB_ROLE_HOSTS ? process->host_here
@@ -94,7 +94,7 @@ static int choose_named(struct lab_process *process, struct error *error)
 		process->lab.plan->process[process->number].devices, found);
 }
 
-/* Selects all devices of the process that has the named one. */
+/* Selects all devices of the process that runs the named device. */
 static int choose_devices(struct lab_process *process, struct error *error)
 {
 	const struct topology *topology = process->lab.topology;
@@ -155,7 +155,7 @@ static int change_text(char **member, const char *text, struct error *error)
 	return 0;
 }
 
-/* Applies the options that override the file. */
+/* Applies options that override the file. */
 static int choose_mapper(struct lab_process *process, struct error *error)
 {
 	const struct lab_process_options *options = process->options;
@@ -169,7 +169,7 @@ static int choose_mapper(struct lab_process *process, struct error *error)
 			process->lab.path);
 	if (options->mapper != NULL) {
 		result = run_mapper_mode_find(options->mapper, &mapper->mode);
-		mapper->hosts.count = 0; /* all hosts of this process */
+		mapper->hosts.count = 0; /* selects all hosts of this process */
 	}
 	if (result < 0)
 		return error_set(error, EINVAL, "--mapper %s: expected auto, always or never",
@@ -218,8 +218,8 @@ static int open_lab(struct lab_process *process, struct error *error)
 
 /* --- running --- */
 
-/* Different for each run of the process, never 0. Random, because frames that contain it count as
- * answers to this process. */
+/* Returns a nonzero number that differs for each run of the process. It is random, because frames
+ * that contain it are accepted as replies to this process. */
 static uint32_t choose_session(void)
 {
 	uint32_t session = 0;
@@ -233,7 +233,7 @@ static uint32_t choose_session(void)
 	return session;
 }
 
-/* The file's lcores; a host is never divided, so a process has at most one loop per host. */
+/* Returns the file's number of lcores, at most one per host, because hosts cannot be divided. */
 static unsigned count_lcores(const struct lab_process *process)
 {
 	unsigned hosts = process->lab.plan->process[process->number].devices;
@@ -242,8 +242,8 @@ static unsigned count_lcores(const struct lab_process *process)
 	return process->options->role == LAB_ROLE_HOSTS && lcores > hosts ? hosts : lcores;
 }
 
-/* On a dilated clock, programs in the hosts need less CPU time than the loops, and wait for
- * them. */
+/* Returns true if loops get priority: on a dilated clock, programs in the hosts need less CPU time
+ * than the loops and wait for them. */
 static bool precedes(const struct lab_process *process)
 {
 	return process->options->role == LAB_ROLE_WHOLE &&
@@ -256,14 +256,14 @@ static unsigned count_loops(const struct lab_process *process)
 
 	if (loops == 0 && process->options->role != LAB_ROLE_WHOLE)
 		loops = count_lcores(process);
-	/* A process for devices that 'weft lab apply' added: the loops of the other processes
-	 * already use the CPUs. */
+	/* The process runs devices that 'weft lab apply' added, and the loops of the other
+	 * processes already use the CPUs. */
 	if (loops == 0 && process->number > 0)
 		loops = 1;
 	if (loops != 0 || process->options->role != LAB_ROLE_WHOLE)
 		return loops;
 	loops = lab_cpus(&process->lab);
-	/* If loops have priority over programs, they must leave them a CPU. */
+	/* Loops with priority must leave a CPU to programs. */
 	if (precedes(process) && loops > 1)
 		loops--;
 	return loops < LOOPS_MAX ? loops : LOOPS_MAX;
@@ -271,7 +271,7 @@ static unsigned count_loops(const struct lab_process *process)
 
 static struct real_fabric_options fabric_options(const struct lab_process *process)
 {
-	/* A trial computes its own routes, and only for the hosts that exist. */
+	/* A trial computes its own routes, and only for existing hosts. */
 	bool plugs = !process->options->calibrates && lab_check_changes(&process->lab, NULL) == 0;
 
 	return (struct real_fabric_options){
@@ -322,7 +322,7 @@ static int create_fabric(struct lab_process *process, struct error *error)
 	return process->fabric == NULL ? -errno : 0;
 }
 
-/* True if this machine runs more of the lab's poll loops than it has CPUs. */
+/* Returns true if this machine runs more of the lab's poll loops than it has CPUs. */
 static bool is_crowded(const struct lab_process *process, const bool *here)
 {
 	unsigned lcores = process->lab.config->lcores, loops = 0;
@@ -334,7 +334,8 @@ static bool is_crowded(const struct lab_process *process, const bool *here)
 	return loops > lab_cpus(&process->lab);
 }
 
-/* Hosts on other machines have other clocks, and processes there other CPUs. */
+/* Passes on which hosts and processes are on this machine; others have different clocks and CPUs.
+ */
 static int tell_machine(struct lab_process *process, struct error *error)
 {
 	const struct lab_plan *plan = process->lab.plan;
@@ -365,7 +366,7 @@ static int check_run_dir(const char *run_dir, struct error *error)
 	return result;
 }
 
-/* At its end: real_fabric_end(). */
+/* Returns true if real_fabric_end() will remove network namespaces. */
 static bool removes_namespaces(const struct lab_process *process)
 {
 	const struct run_config_edge_list *edges = &process->lab.config->run.edges;
@@ -379,12 +380,12 @@ static bool removes_namespaces(const struct lab_process *process)
 	return false;
 }
 
-/* The root capabilities that the devices, now open, still need, also to close them. */
+/* Returns the root capabilities that the open devices still need, also for closing. */
 static uint64_t wanted_privileges(const struct lab_process *process)
 {
 	const struct lab_plan *plan = process->lab.plan;
 	uint64_t wanted = removes_namespaces(process) ? PRIVILEGE(CAP_SYS_ADMIN) : 0;
-	bool other = false; /* than memory */
+	bool other = false; /* links other than through memory */
 
 	for (uint32_t i = 0; i < process->lab.topology->links; i++)
 		other = other ||
@@ -410,7 +411,7 @@ static int confine(const struct lab_process *process, struct error *error)
 	return sandbox_enter(&options, error);
 }
 
-/* Or may get some. */
+/* Returns true if the process has links in shared memory or may get some. */
 static bool has_shared(const struct lab_process *process)
 {
 	const struct lab_plan *plan = process->lab.plan;
@@ -443,7 +444,7 @@ static int run(struct lab_process *process, struct error *error)
 		result = confine(process, error);
 	if (result < 0)
 		return result;
-	/* Skips "PROGRAM: ", which starts an error. */
+	/* Omits the "PROGRAM: " with which errors start. */
 	printf("%s is running: %u devices of lab %s, %u ports to other processes, prefix %s\n",
 		process->options->program, process->lab.plan->process[process->number].devices,
 		process->lab.plan->lab, process->lab.plan->process[process->number].ports,
@@ -465,7 +466,7 @@ static int calibrate(const struct lab_process *process, struct error *error)
 	return result;
 }
 
-/* Applies the file's 'cores': keeps that many of the CPUs that the process may use. */
+/* Applies the file's 'cores': restricts the process to that many of its CPUs. */
 static void limit_cores(unsigned cores)
 {
 	cpu_set_t all, some;
@@ -483,7 +484,7 @@ static void limit_cores(unsigned cores)
 	sched_setaffinity(0, sizeof(some), &some);
 }
 
-/* EAL gets the arguments from the file, then those from the command line. */
+/* Starts EAL with the arguments from the file, followed by those from the command line. */
 static int start_eal(
 	struct lab_process *process, const struct eal_options *eal, struct error *error)
 {

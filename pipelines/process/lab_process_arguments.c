@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The command line of weft-switch and weft-nic as processes of a lab. */
+/* The command line of weft-switch, weft-nic and weft-fabric as processes of a lab. */
 
 #include <stdlib.h>
 #include <string.h>

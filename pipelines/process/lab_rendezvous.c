@@ -16,8 +16,8 @@
 #define STEP_MS      5
 #define WAIT_MS      30000
 #define GONE_MS      2000
-#define LINGER_MS    100     /* until the loops of the other processes have ended */
-#define NOTICE_MS    30      /* for DPDK's interrupt thread on a busy machine */
+#define LINGER_MS    100     /* for the loops of the other processes to end */
+#define NOTICE_MS    30      /* for DPDK's interrupt thread to run on a busy machine */
 #define LISTENING    0x10000 /* __SO_ACCEPTCON in /proc/net/unix */
 #define PATH_BYTES   300
 #define SOCKET_BYTES 256
@@ -35,7 +35,7 @@ static int read_clock(const char *path, struct clock *clock, struct error *error
 		return -errno;
 	if (fgets(text, sizeof(text), file) == NULL)
 		text[0] = '\0';
-	/* Captures of all processes use the same time base. */
+	/* The captures of all processes use the same time base. */
 	if (fscanf(file, "%" SCNu64, &unix_ns) != 1)
 		unix_ns = 0;
 	fclose(file);
@@ -56,12 +56,12 @@ static int write_clock(const char *own, const struct clock *clock, struct error 
 			"%s: %s; expected the run directory of a lab ('weft lab up' creates it)",
 			own, strerror(-result));
 	clock_format(clock, text);
-	/* For captures, and for programs in the hosts (lab_slow_time.h). */
+	/* For captures and for programs in the hosts (lab_slow_time.h). */
 	fprintf(file.file, "%s\n%" PRIu64 "\n", text, clock_unix_origin_ns(clock));
 	return atomic_file_close(&file, error);
 }
 
-/* The file appears complete. link() keeps the file of the process that came first. */
+/* Creates the file with its complete contents. link() keeps the file of the first process. */
 static int publish_clock(
 	const char *path, const char *own, const struct clock *clock, struct error *error)
 {
@@ -73,7 +73,7 @@ static int publish_clock(
 	return result;
 }
 
-/* Starts the clock if it is missing. */
+/* Reads the clock, or starts it if there is none. */
 static int find_clock(const char *path, uint32_t dilation, struct clock *clock, struct error *error)
 {
 	char own[PATH_BYTES + 16];
@@ -110,7 +110,7 @@ static void sleep_ms(int ms)
 	nanosleep(&time, NULL);
 }
 
-/* A new socket exists shortly before it starts to listen. */
+/* Returns true if a process listens on the socket, which exists shortly before. */
 static bool listens(const char *path)
 {
 	FILE *file = fopen("/proc/net/unix", "re");
@@ -141,7 +141,7 @@ static int wait_server(const char *path, const atomic_bool *stop, struct error *
 	return 0;
 }
 
-/* The link is memif and 'process' is its client: the lower number is the server. */
+/* Returns true if 'process' is the client of a memif link: the lower number is the server. */
 static bool is_client(const struct lab_plan_link *link, unsigned process)
 {
 	if (link->kind != LAB_LINK_MEMIF)

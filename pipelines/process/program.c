@@ -20,8 +20,7 @@ static void on_signal(int number)
 
 void program_catch_also(int number)
 {
-	/* A write to a capture that is a pipe continues after a signal; otherwise its frames would
-	 * be lost. */
+	/* Writes to captures that are pipes continue after a signal, or frames would be lost. */
 	const struct sigaction action = {
 		.sa_handler = on_signal, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
 
@@ -58,7 +57,7 @@ void program_parse(const struct argp *argp, unsigned flags, int argc, char **arg
 	const char *own = slash != NULL ? slash + 1 : argv[0];
 
 	argp_err_exit_status = EXIT_BAD_REQUEST;
-	/* Messages begin with the command, or the program's name without its folder. */
+	/* Messages start with the command, or with the program's name without its folder. */
 	argv[first] = (char *)program_name(own);
 	for (int i = first + 1; i < argc; i++)
 		if (strcmp(argv[i], "-h") == 0)

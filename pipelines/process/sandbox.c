@@ -25,13 +25,13 @@
 #error "the build says whether there is a sandbox"
 #endif
 
-/* Allowed with any arguments. Calls that do not exist on this architecture are left out. */
+/* Allowed with any arguments. Calls that do not exist on this architecture are omitted. */
 static const int allowed[] = {
-	/* memory; mmap and mprotect: below */
+	/* memory; for mmap and mprotect see below */
 	SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(msync),
 	SCMP_SYS(mlock), SCMP_SYS(mlock2), SCMP_SYS(munlock), SCMP_SYS(mincore),
 	SCMP_SYS(memfd_create), SCMP_SYS(mbind), SCMP_SYS(get_mempolicy), SCMP_SYS(set_mempolicy),
-	/* files: captures, answers of the control plane, clean-up, net_pcap */
+	/* files: captures, replies of the control plane, clean-up, net_pcap */
 	SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(preadv), SCMP_SYS(write),
 	SCMP_SYS(writev), SCMP_SYS(pwrite64), SCMP_SYS(pwritev), SCMP_SYS(lseek), SCMP_SYS(open),
 	SCMP_SYS(openat), SCMP_SYS(close), SCMP_SYS(close_range), SCMP_SYS(dup), SCMP_SYS(dup2),
@@ -49,12 +49,12 @@ static const int allowed[] = {
 	SCMP_SYS(epoll_pwait), SCMP_SYS(eventfd2), SCMP_SYS(inotify_init1),
 	SCMP_SYS(inotify_add_watch), SCMP_SYS(inotify_rm_watch), SCMP_SYS(timerfd_create),
 	SCMP_SYS(timerfd_settime), SCMP_SYS(timerfd_gettime),
-	/* sockets: telemetry, memif, netlink of net_tap; socket: below */
+	/* sockets: telemetry, memif, netlink of net_tap; for socket see below */
 	SCMP_SYS(socketpair), SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4),
 	SCMP_SYS(connect), SCMP_SYS(getsockname), SCMP_SYS(getpeername), SCMP_SYS(getsockopt),
 	SCMP_SYS(setsockopt), SCMP_SYS(sendto), SCMP_SYS(sendmsg), SCMP_SYS(sendmmsg),
 	SCMP_SYS(recvfrom), SCMP_SYS(recvmsg), SCMP_SYS(recvmmsg), SCMP_SYS(shutdown),
-	/* threads and signals of this process; clone, prctl: below */
+	/* threads and signals of this process; for clone and prctl see below */
 	SCMP_SYS(futex), SCMP_SYS(set_robust_list), SCMP_SYS(get_robust_list), SCMP_SYS(rseq),
 	SCMP_SYS(set_tid_address), SCMP_SYS(membarrier), SCMP_SYS(rt_sigaction),
 	SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigpending),
@@ -63,21 +63,21 @@ static const int allowed[] = {
 	SCMP_SYS(sched_setaffinity), SCMP_SYS(sched_getparam), SCMP_SYS(sched_getscheduler),
 	SCMP_SYS(sched_get_priority_min), SCMP_SYS(sched_get_priority_max), SCMP_SYS(exit),
 	SCMP_SYS(exit_group),
-	/* time and self-knowledge */
+	/* time and information about the process */
 	SCMP_SYS(clock_gettime), SCMP_SYS(clock_getres), SCMP_SYS(clock_nanosleep),
 	SCMP_SYS(nanosleep), SCMP_SYS(pause), SCMP_SYS(gettimeofday), SCMP_SYS(time),
 	SCMP_SYS(times), SCMP_SYS(getrusage), SCMP_SYS(getcpu), SCMP_SYS(sysinfo), SCMP_SYS(uname),
 	SCMP_SYS(getrlimit), SCMP_SYS(prlimit64), SCMP_SYS(getrandom), SCMP_SYS(getpid),
 	SCMP_SYS(getppid), SCMP_SYS(gettid), SCMP_SYS(getuid), SCMP_SYS(geteuid), SCMP_SYS(getgid),
 	SCMP_SYS(getegid), SCMP_SYS(capget),
-	/* A late signal handler of sandbox.c may still call these; neither grants any privilege. */
+	/* A late signal handler of sandbox.c may still call this; it grants no privileges. */
 	SCMP_SYS(capset)};
 
-/* --- the end of a process that makes another call --- */
+/* --- handling of violations --- */
 
 #define NAMES_MAX 512
 
-/* Global, because a signal handler has no other access. Names are looked up beforehand, because
+/* Global, because a signal handler has no other access. Names are looked up in advance, because
  * that allocates memory. */
 static const char *program_name;
 static const char *name_of[NAMES_MAX];
@@ -87,7 +87,7 @@ static void on_violation(int number, siginfo_t *info, void *context)
 	int call = info->si_syscall;
 	const char *name = call >= 0 && call < NAMES_MAX ? name_of[call] : NULL;
 	char text[256];
-	/* Neither allocates nor locks: only numbers and strings. */
+	/* Safe here: with numbers and strings only, snprintf() neither allocates nor locks. */
 	int length = snprintf(text, sizeof(text),
 		"%s: ended by its sandbox: system call %d (%s) is not on the list; if that is a "
 		"mistake, 'security: {sandbox: false}' or --no-sandbox turns it off\n",
@@ -136,10 +136,10 @@ static int allow_sockets(scmp_filter_ctx filter)
 	return result;
 }
 
-/* Threads, but no processes; memory, but none that can be executed. */
+/* Allows threads but no processes, and memory that is not executable. */
 static int allow_some(scmp_filter_ctx filter, const struct sandbox_options *options)
 {
-	/* TIMERSLACK: loops that yield set it; NO_NEW_PRIVS: as for capset */
+	/* TIMERSLACK: set by loops that yield; NO_NEW_PRIVS: see capset */
 	static const unsigned controls[] = {
 		PR_SET_NAME, PR_GET_NAME, PR_SET_TIMERSLACK, PR_SET_NO_NEW_PRIVS};
 	int result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
@@ -151,7 +151,7 @@ static int allow_some(scmp_filter_ctx filter, const struct sandbox_options *opti
 	if (result == 0)
 		result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
 			SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
-	/* clone3's flags are in memory, which a filter cannot see: the C library falls back to
+	/* A filter cannot read clone3's flags, which are in memory. The C library falls back to
 	 * clone. */
 	if (result == 0)
 		result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
@@ -171,7 +171,7 @@ static int load(const struct sandbox_options *options)
 	if (filter == NULL)
 		return -ENOMEM;
 	result = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
-	/* Arranged as a tree, so that the filter finds a call's number in a few steps. */
+	/* A tree, so that the filter finds a call's number in a few steps. */
 	if (result == 0)
 		result = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (result == 0)
@@ -209,17 +209,16 @@ int sandbox_enter(const struct sandbox_options *options, struct error *error)
 }
 
 #define STEP_MS 1
-#define WAIT_MS 5000 /* a thread runs its handler as soon as a CPU is free for it */
+#define WAIT_MS 5000 /* a thread runs its handler when it gets a CPU */
 
-/* Applies to this thread. Makes only system calls, because it also runs in a signal handler. */
+/* Restricts this thread. Makes only system calls, because it also runs in a signal handler. */
 static void keep_here(uint64_t capabilities)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[2];
 	int code = errno;
 
-	/* Set first, because other threads that see the capabilities gone assume that all of this
-	 * is done. */
+	/* Set first: threads that see the capabilities gone assume that all of this is done. */
 	syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (syscall(SYS_capget, &header, data) == 0) {
 		for (unsigned i = 0; i < 2; i++) {
@@ -240,7 +239,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 		keep_here((uintptr_t)info->si_value.sival_ptr);
 }
 
-/* UINT64_MAX if unknown; 0 if the thread has ended. */
+/* Returns a thread's permitted capabilities: UINT64_MAX if unknown, 0 if the thread has ended. */
 static uint64_t permitted_of(const char *thread)
 {
 	char path[64], line[128];
@@ -266,11 +265,12 @@ static void ask(long thread, uint64_t capabilities)
 	info.si_code = SI_QUEUE;
 	info.si_pid = getpid();
 	info.si_uid = getuid();
-	info.si_value.sival_ptr = (void *)(uintptr_t)capabilities; /* the number itself */
+	info.si_value.sival_ptr =
+		(void *)(uintptr_t)capabilities; /* the number itself, not a pointer */
 	syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, THREAD_SIGNAL, &info);
 }
 
-/* Asks the threads that kept more. Returns their number, or -1 if unknown. */
+/* Counts the threads that kept more and, if 'again', signals them. Returns -1 if unknown. */
 static int ask_all(uint64_t capabilities, bool again)
 {
 	DIR *tasks = opendir("/proc/self/task");
@@ -301,7 +301,7 @@ int privileges_keep(uint64_t capabilities, struct error *error)
 	left = ask_all(capabilities, true);
 	for (int waited = 0; left != 0 && waited < WAIT_MS; waited += STEP_MS) {
 		nanosleep(&step, NULL);
-		/* A thread that was started meanwhile has not been asked. */
+		/* Threads started meanwhile have not been signalled. */
 		left = ask_all(capabilities, waited % 100 == 99);
 	}
 	signal(THREAD_SIGNAL, SIG_IGN);
