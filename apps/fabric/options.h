@@ -31,7 +31,7 @@ struct options {
 	struct capture_filter capture_filter; /* parsed from 'filter' and 'where' */
 	const char *rotate;                   /* size or time per capture file; NULL: one file */
 	struct capture_limits limits;         /* parsed from 'rotate' */
-	const char *json, *csv, *flows;       /* NULL: none; "-": standard output */
+	const char *json, *csv, *flows;       /* output files; NULL: none; "-": standard output */
 	unsigned lcores;
 	unsigned workers;          /* 0: not specified, 1 */
 	unsigned snap_bytes;       /* 0: whole frames */

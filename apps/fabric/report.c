@@ -63,7 +63,7 @@ static bool are_one_file(const char *one, const char *other)
 	return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* An option that writes a file. */
+/* An option and the file that it writes. */
 struct output {
 	const char *option, *path;
 };

@@ -26,7 +26,7 @@
 #define WEFT_FI_DOMAIN_CAPS  (FI_LOCAL_COMM | FI_REMOTE_COMM)
 #define WEFT_FI_CAPS         (WEFT_FI_TX_CAPS | WEFT_FI_RX_CAPS | WEFT_FI_DOMAIN_CAPS)
 #define WEFT_FI_MULTI_BYTES  256 /* default of FI_OPT_MIN_MULTI_RECV */
-#define WEFT_FI_INJECT_BYTES 256 /* less than weft_eager_bytes() of any lab */
+#define WEFT_FI_INJECT_BYTES 256 /* below weft_eager_bytes() in every lab */
 #define WEFT_FI_CONTEXTS     65536
 #define WEFT_FI_MESSAGE_MAX  (UINT64_C(1) << 32)
 
@@ -65,7 +65,7 @@ struct weft_fi_completion {
 struct weft_fi_watch {
 	struct weft_fi_domain *domain;
 	struct weft_fi_ep *eps[2]; /* lists: senders, receivers */
-	unsigned kind;             /* WATCH_... */
+	unsigned kind;             /* WATCH_QUEUE or WATCH_COUNTER */
 	int poll;                  /* epoll descriptor; -1: no wait object */
 	int bell;                  /* eventfd in 'poll', for events that another thread handled */
 	bool armed, signalled;     /* signalled: fi_cq_signal() was called */

@@ -42,7 +42,7 @@ static size_t entry_bytes(const struct weft_fi_cq *cq)
 	}
 }
 
-/* Each format has the same first fields as the tagged one. */
+/* Reads entries in any format, because each format is a prefix of the tagged one. */
 static ssize_t read_locked(struct weft_fi_cq *cq, void *buffer, size_t count, fi_addr_t *from)
 {
 	size_t bytes = entry_bytes(cq), taken = 0;

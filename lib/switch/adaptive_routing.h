@@ -105,7 +105,7 @@ struct adaptive_flowlet {
 
 struct adaptive {
 	bool afi;
-	uint8_t channel; /* the AFC */
+	uint8_t channel; /* index of the AFC */
 	/* adaptive-th: occupancy above which packets leave the primary port. */
 	uint32_t threshold_ppm;
 	const struct adaptive_mode *mode;

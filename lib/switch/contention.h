@@ -49,8 +49,8 @@ struct contention {
 	struct contention_config config;
 	port_set driven;    /* outputs whose driver calls contention_leave() */
 	uint64_t waited_ps; /* sum over the data packets counted by data_out */
-	uint64_t recorded;  /* packets whose flows were recorded here (contention_recorded) */
-	uint64_t bad;       /* extensions with a wrong checksum, which are left unchanged */
+	uint64_t recorded; /* packets whose flows were recorded here; counter contention_recorded */
+	uint64_t bad;      /* extensions with a wrong checksum, which are left unchanged */
 };
 
 /* Returns the default threshold: twice the time of a frame of 'frame_bytes' at 'rate_bps'. */

@@ -10,7 +10,7 @@ static uint32_t used_blocks(const struct weft_switch *sw, unsigned output, unsig
 	const struct link_end *link = &sw->port[output].link;
 	uint32_t left = credit_available(&link->tx[vc]), blocks = link->rx[vc].capacity;
 
-	/* Both ends of a link between switches have the same buffer. */
+	/* Buffers at both ends of a link between switches have the same size. */
 	return left < blocks ? blocks - left : 0;
 }
 

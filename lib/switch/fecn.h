@@ -33,13 +33,13 @@ struct fecn_rules {
 };
 
 struct fecn_red {
-	uint32_t min_blocks, max_blocks; /* max 0: off */
+	uint32_t min_blocks, max_blocks; /* max_blocks 0: RED is off */
 	uint32_t max_ppm;
 };
 
 struct fecn {
 	struct fecn_red red;
-	struct rng rng; /* for 'red' */
+	struct rng rng; /* used by RED */
 	struct fecn_rules rules;
 	uint64_t marked;                                /* number of marked packets */
 	uint32_t limit[PORT_SET_PORTS][FRAME_VCS_MAX];  /* blocks; UINT32_MAX: never */

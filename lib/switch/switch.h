@@ -82,7 +82,7 @@ struct switch_config {
 	uint8_t sl_to_vc[16];  /* the queuing scheme */
 	weft_time hello_ps;    /* 10 ms in the papers; the link is down after 3 missed hellos */
 	weft_time credit_refresh_ps;
-	bool credits_each;        /* link_end_config.each */
+	bool credits_each;        /* see link_end_config.each */
 	weft_time watchdog_ps;    /* WEFT_TIME_NEVER: off */
 	uint16_t control_reserve; /* maximum number of control frames waiting at an output */
 	/* Destination table: the primary port for each host (SWITCH_PORT_NONE: no route) and the

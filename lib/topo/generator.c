@@ -9,7 +9,7 @@
 
 #include "base/quantity.h"
 
-#define PAIR_MAX 64 /* "key=value" */
+#define PAIR_MAX 64 /* capacity for "key=value" */
 
 #define X(kind) &generator_##kind,
 static const void *const kinds[] = {GENERATORS(X)};

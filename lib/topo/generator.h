@@ -57,9 +57,9 @@ struct generator_value {
 	unsigned dim_count;
 };
 
-/* The argument of build(). */
+/* Argument of build(). */
 struct generator_request {
-	const char *spec; /* for messages */
+	const char *spec; /* the text, for messages */
 	const char *name; /* the topology's name */
 	/* In the order of the kind's options. */
 	struct generator_value values[GENERATOR_OPTIONS_MAX];

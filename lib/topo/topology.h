@@ -49,7 +49,7 @@ struct topology_device {
 			   0: none */
 };
 
-/* One end of a link: the peer of a port. */
+/* A port of a device, as one end of a link. */
 struct topology_port {
 	enum device_kind kind;
 	uint32_t device;

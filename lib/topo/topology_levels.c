@@ -14,7 +14,7 @@
 struct levels {
 	struct topology *topology;
 	struct error *why;
-	uint32_t *hosts;  /* by switch */
+	uint32_t *hosts;  /* number of hosts, by switch */
 	uint32_t *level;  /* by switch; 0: not found yet */
 	uint32_t *order;  /* switches by level */
 	uint64_t *below;  /* by switch: switches of the block that are reachable downwards */

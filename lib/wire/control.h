@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Payloads of the control frames of a link and of end-to-end delivery
- * (docs/reference/wire-format.md, 'Control payloads'): credit, hello, ack, flow, clock, ARN.
- * Big-endian on the wire, host order in these structs. Decode functions check length and ranges and
- * return false for anything invalid. */
+/* Payloads of link-local and end-to-end control frames (docs/reference/wire-format.md, 'Control
+ * payloads'): credit, hello, ack, flow, clock, ARN. Big-endian on the wire, host byte order in
+ * these structs. Decode functions check length and ranges, and return false for invalid payloads.
+ */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -90,7 +90,7 @@ struct control_clock {
  * receiver fills in: the port is the one on which the frame arrives. */
 struct control_arn {
 	uint32_t id;          /* identifies the root */
-	uint16_t destination; /* host to which the packets go */
+	uint16_t destination; /* host to which the packets are addressed */
 	uint8_t vc;           /* the VC that the queuing scheme chose, not the AFC */
 	uint8_t root_info;    /* congestionRootInfo: the stage that reacts; 0: the sending hosts */
 };

@@ -16,7 +16,7 @@ static inline bool frame_link_local(unsigned kind)
 	return kind == FRAME_CREDIT || kind == FRAME_HELLO || kind == FRAME_ARN;
 }
 
-/* Returns the first fault of a frame in the order of the checks. */
+/* Returns the first fault that is found in a frame. */
 enum frame_fault frame_find_fault(const uint8_t *frame, size_t bytes);
 
 /* Same as frame_header_crc_ok(), for a route longer than one word or too close to the end of the

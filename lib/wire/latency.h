@@ -28,7 +28,7 @@ struct latency_extension {
 	uint32_t waiting_ns_be; /* accumulated waiting time, saturating */
 	uint8_t flags;          /* LATENCY_PREDICTIVE and path index */
 	uint8_t flows;          /* entries in flow[]; the unused ones are zero */
-	uint16_t check_be;      /* CRC-16 of the 40 bytes with this field as zero */
+	uint16_t check_be;      /* CRC-16 of the 40 bytes, computed with this field as 0 */
 	struct latency_flow flow[CN_FLOWS_MAX];
 } __attribute__((packed));
 

@@ -29,7 +29,7 @@ struct stop_go_marks {
 	uint32_t go;    /* send GO below this level */
 };
 
-/* Values of the thesis, section 4.3. */
+/* Values from the thesis, section 4.3. */
 #define STOP_GO_SLACK 80
 #define STOP_GO_STOP  56
 #define STOP_GO_GO    40
@@ -105,7 +105,7 @@ struct wormhole_offer {
 
 /* A message in flight, or its final state. */
 struct wormhole_message {
-	const uint8_t *route; /* next element */
+	const uint8_t *route; /* next route element */
 	uint64_t generated;
 	uint64_t started;   /* cycle in which the source sends the first flit */
 	uint64_t header_at; /* cycle in which the header reaches the end of 'channel' */

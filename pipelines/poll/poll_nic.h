@@ -89,7 +89,7 @@ struct poll_nic {
 	struct measure_sink *sink;
 	struct host_demux demux;
 	struct poll_nic_tap tap;
-	struct poll_nic_endpoints *endpoints; /* poll_nic_endpoints.h; NULL: none */
+	struct poll_nic_endpoints *endpoints; /* see poll_nic_endpoints.h; NULL: none */
 	struct traffic *source[POLL_NIC_SOURCES_MAX];
 	unsigned sources;
 	struct poll_nic_goal goal;

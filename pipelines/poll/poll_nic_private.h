@@ -28,7 +28,7 @@ static inline void poll_nic_send(
 	tx_queue_send(&pn->tx, mbufs, count, now);
 }
 
-/* ---- poll_nic_control.c: commands of the control thread (device_control.h). */
+/* ---- Commands of the control thread (device_control.h), poll_nic_control.c. */
 
 /* Returns true if the frame's cursor is at the last element and that element is the agent's. */
 static inline bool poll_nic_control_at_agent(const uint8_t *frame)
@@ -52,7 +52,7 @@ static inline bool poll_nic_control_is_for(const struct poll_nic *pn, const uint
 /* Call at the end of an iteration: executes commands, then reports links and idleness. */
 void poll_nic_control_poll(struct poll_nic *pn, weft_time now);
 
-/* ---- poll_nic_tap.c: the TAP of an emulated host. */
+/* ---- The TAP of an emulated host, poll_nic_tap.c. */
 
 /* Reads frames from the kernel and passes them to the interface. A frame for which the interface
  * has no space is kept and blocks reading, so the kernel's queue fills and TCP slows down. Returns

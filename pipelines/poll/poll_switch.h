@@ -105,7 +105,7 @@ struct poll_switch {
 	 * departure either, because switches do not change the words that it tests. NULL: some may.
 	 */
 	const struct capture_filter *unwanted;
-	bool learns_hosts;     /* poll_switch_learn_hosts() */
+	bool learns_hosts;     /* set by poll_switch_learn_hosts() */
 	bool hosts_in_transit; /* whether the learnt hosts are in-transit hosts */
 	struct poll_switch_control mapper;
 	struct arn_policer_config arn_policer;

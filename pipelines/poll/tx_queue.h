@@ -67,7 +67,7 @@ static inline unsigned delay_line_frames(uint64_t rate_bps, weft_time delay_ps)
 struct tx_timing {
 	uint64_t rate_bps; /* 0: unlimited */
 	weft_time delay_ps;
-	weft_time catch_up_ps; /* pacer.h */
+	weft_time catch_up_ps; /* see pacer.h */
 	/* The far end is a switch that forwards a frame when its header has arrived. Otherwise the
 	 * far end waits for the whole frame. */
 	bool cut_through;
@@ -75,7 +75,7 @@ struct tx_timing {
 
 struct tx_queue {
 	struct port *port;
-	bool timed; /* enforce rate and delay */
+	bool timed; /* rate and delay are enforced */
 	bool paced; /* requested value of 'timed', applied at the next flush (atomic) */
 	bool cut_through;
 	/* For a port that does not handle due times: frames wait here until they are due. NULL if

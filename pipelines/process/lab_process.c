@@ -27,7 +27,7 @@
 #define MEMORY_MIB 1024
 /* For memif, which needs the most: listener, connection, memory, interrupts of both rings. */
 #define FILES_OF_A_PORT 8
-#define FILES_OF_A_LOOP 3 /* real_fabric_idle.h */
+#define FILES_OF_A_LOOP 3 /* see real_fabric_idle.h */
 /* For 64 programs at endpoints; further programs wait for free descriptors. */
 #define FILES_OF_PROGRAMS 256
 #define LOOPS_MAX         64

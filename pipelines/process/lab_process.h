@@ -18,7 +18,7 @@
 #define LAB_PROCESS_DEVICES_MAX 4096
 
 struct lab_process_options {
-	const char *program; /* for messages */
+	const char *program; /* name for messages */
 	const char *lab_file;
 	const char *run_dir;                         /* NULL: /run/weft/NAME */
 	const char *device[LAB_PROCESS_DEVICES_MAX]; /* names of switches or hosts */

@@ -26,7 +26,7 @@ struct ib_builder {
 	struct ib_listing *listing;
 	struct topology_import *import;
 	struct error *error;
-	uint32_t *by_id;  /* nodes by id */
+	uint32_t *by_id;  /* node indices, ordered by id */
 	uint32_t *by_end; /* 'listed' port indices, ordered by node and port */
 	uint32_t *peer;   /* by listed port: the node at the far end, or IB_NONE */
 	uint32_t *same;   /* by node: the first node with the same id */

@@ -21,7 +21,7 @@
 enum { PORTS, STAGES };
 
 struct rlft {
-	uint32_t arity; /* K */
+	uint32_t arity; /* K, half the ports of a switch */
 	uint32_t stages;
 	uint64_t below_top; /* switches of each stage except the last: 2 K^(n-1) */
 	uint64_t top;       /* switches of the last stage: K^(n-1) */
