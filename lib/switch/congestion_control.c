@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define STREAM_TIES 0x5a01 /* random stream of a switch */
+#define STREAM_TIES 0x5a01 /* random stream for breaking ties */
 
 /* selectAlternativeOport(), pseudo-code 3. */
 static unsigned choose_alternative(void *ctx, uint16_t destination, uint8_t vc, uint8_t port)

@@ -74,8 +74,8 @@ struct wormhole_parameters {
 	 * output (false), or when it becomes first in its buffer, so that only the cycle through
 	 * the crossbar remains after the grant (docs/explanation/wormhole.md). */
 	bool routed_before_grant;
-	uint32_t detection_cycles;   /* for a host to detect a message in transit */
-	uint32_t programming_cycles; /* for a host to start re-injecting it */
+	uint32_t detection_cycles;   /* cycles until a host detects a message in transit */
+	uint32_t programming_cycles; /* further cycles until it can re-inject the message */
 	uint64_t itb_pool_bytes;     /* per host, for messages in transit */
 	struct stop_go_marks marks;
 };

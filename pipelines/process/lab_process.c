@@ -39,8 +39,8 @@ struct lab_process {
 	struct lab_security security;
 	int number; /* index in the plan */
 	bool *switch_here, *host_here;
-	const char **external; /* by link */
-	uint16_t *vlan;        /* by link */
+	const char **external; /* device for each link to another process */
+	uint16_t *vlan;        /* VLAN tag for each such link */
 	const char *pci[LAB_PORTS_MAX + 1];
 	struct clock clock;
 	char orders[300];    /* path of the commands file */

@@ -110,7 +110,7 @@ static void sleep_ms(int ms)
 	nanosleep(&time, NULL);
 }
 
-/* Returns true if a process listens on the socket, which exists shortly before. */
+/* Returns true if a process is listening on the socket. A new socket exists shortly before that. */
 static bool listens(const char *path)
 {
 	FILE *file = fopen("/proc/net/unix", "re");
