@@ -141,8 +141,8 @@ void options_parse(struct options *options, int argc, char **argv)
 
 	memset(options, 0, sizeof(*options));
 	/* All ranks have the same command line, so only rank 0 reports errors in it. If a program
-	 * started by mpirun runs weft-fabric itself, the environment is that of a rank, but the run
-	 * is not one. */
+	 * started by mpirun runs weft-fabric itself, the environment is a rank's, but the run is
+	 * not a rank. */
 	if (ranks_of_environment() != 0 && is_rank(argc, argv))
 		nowhere = fopen("/dev/null", "w");
 	if (nowhere != NULL)

@@ -99,7 +99,7 @@ struct weft_fi_request {
 	fi_addr_t peer;
 	bool arrived, claimed;
 	uint8_t *own;
-	struct weft_event event; /* of a message that has arrived but is not claimed */
+	struct weft_event event; /* the message that has arrived but is not claimed */
 };
 
 /* A call in the most general form. */

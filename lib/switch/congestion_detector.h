@@ -57,7 +57,7 @@ enum congestion_detector_state {
 	CONGESTION_ROOT
 };
 
-/* What the caller must do. */
+/* The action required of the caller. */
 enum congestion_detector_change {
 	CONGESTION_NO_CHANGE,
 	/* A VOQ of a root has just exceeded HCDTh: notify for its head, a responsible packet. */

@@ -23,7 +23,7 @@
  *
  *     q(minimal) x links <= q(detour) x links + bias
  *
- * where the links are those of the whole paths, as in Singh's thesis. All VCs of an output count,
+ * where the links of the whole paths count, as in Singh's thesis. All VCs of an output count,
  * unless 'queues' is DETOUR_VC.
  *
  * In a HyperX (omni-war: McDonald et al., SC 2019; dal) each switch takes the port with the

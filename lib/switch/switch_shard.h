@@ -101,7 +101,7 @@ static inline void shard_ring_take(struct shard_ring *ring, uint32_t entries)
 
 #define SWITCH_SHARDS_MAX 16
 
-/* What a shard publishes for the other shards; it is the only writer. Per input, for the owner. */
+/* Values that a shard, their only writer, publishes for the other shards. */
 struct shard_board {
 	port_set usable; /* usable outputs that the shard owns */
 	/* By shard: control frames taken from that shard's ring. */
@@ -114,7 +114,7 @@ struct shard_board {
 
 _Static_assert(sizeof(uint32_t[FRAME_VCS_MAX]) == 64, "a line for each input");
 
-/* What a shard stores about another shard. */
+/* A shard's information about another shard. */
 struct shard_other {
 	struct shard_ring *out; /* in the other shard's memory */
 	port_set away;          /* own inputs that may have packets there */

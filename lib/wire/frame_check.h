@@ -3,8 +3,8 @@
 #pragma once
 
 /* The part of frame_check() that every received frame passes, inline for the poll loops. A good
- * data frame takes few instructions, and its CRC computation overlaps with those of its neighbours
- * in the burst. */
+ * data frame takes few instructions, and its CRC computation overlaps with its neighbours' in the
+ * burst. */
 
 #include <arpa/inet.h>
 
@@ -44,8 +44,8 @@ static inline __attribute__((always_inline)) bool frame_header_crc_ok(
 	return frame_crc_long_route_ok(frame);
 }
 
-/* Returns true if SL and both VCs are below 16 (the upper halves of their bytes are zero) and there
- * is no latency extension, whose length the quick form does not check. */
+/* Returns true if SL and both VCs are below 16 (the upper halves of their bytes are zero) and the
+ * latency flag is clear. The quick form does not check an extension's length. */
 _Static_assert(FRAME_VCS_MAX == 16, "a VC is four bits");
 static inline bool frame_is_in_quick_range(const struct frame_header *header)
 {

@@ -176,7 +176,7 @@ struct wormhole_counters {
 	uint64_t stops, goes;
 	uint64_t channels_passed; /* tails emitted, over all channels */
 	uint64_t events;
-	uint64_t pool_peak_bytes; /* of the host with the highest peak */
+	uint64_t pool_peak_bytes; /* highest peak of a host */
 };
 
 struct wormhole_counters wormhole_net_counters(const struct wormhole_net *net);

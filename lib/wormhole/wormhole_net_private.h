@@ -140,7 +140,7 @@ struct wormhole_net {
 	const struct wormhole_ops *ops;
 	void *ctx;
 	struct event_queue *events;
-	/* Output channels of switch 0, switch 1, …, then those of hosts. */
+	/* Output channels of switch 0, switch 1, …, then output channels of hosts. */
 	struct wormhole_channel *channel;
 	struct topology_port *sender; /* by channel */
 	struct wormhole_run *runs;    /* runs of all channels */

@@ -68,7 +68,7 @@ static int64_t nic_ns(const struct arrival_stamps *stamps, uint64_t ticks)
 	return (int64_t)(clock_time_at(&stamps->scale, ticks) / PS_PER_NS);
 }
 
-/* Allows for truncation: of the NIC's time to ticks, and of the result to nanoseconds. */
+/* Allows for truncation: the NIC's time to ticks, the result to nanoseconds. */
 static void compare(struct arrival_stamps *stamps, const struct reading *reading)
 {
 	const struct clock_sample sample = {

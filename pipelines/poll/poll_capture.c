@@ -48,7 +48,7 @@ static void poll_capture_address(
 	if (direction == PCAPNG_OUT) {
 		port_write_addresses(port, frame);
 	} else if (port->ether.rx == NULL) {
-		/* The fabric number remains that of the frame. */
+		/* The fabric number in the frame remains. */
 		memcpy(frame, port->ether.out.from, sizeof(port->ether.out.from));
 		memcpy(frame + 6, port->ether.out.to, 4);
 	}

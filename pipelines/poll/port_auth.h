@@ -57,8 +57,8 @@ struct port_auth {
 /* Minimum length of a padded hello; unpadded ones are shorter with any seal. */
 #define PORT_AUTH_PADDED 256u
 
-/* Sets the port's address to that of 'end', if it has none. 'port' and 'key' are borrowed; 'key'
- * may be NULL. Call before 'end' sends anything. */
+/* Copies the address of 'end' to the port, if the port has none. 'port' and 'key' are borrowed;
+ * 'key' may be NULL. Call before 'end' sends anything. */
 void port_auth_init(struct port_auth *guard, struct port *port, uint16_t fabric,
 	const struct link_key *key, struct link_end *end);
 

@@ -42,7 +42,7 @@
 	X(ARRIVALS, "arrivals_timed", port_arrivals(ps->port[at].port))                           \
 	X(LATE, "late_ns", port_late_ns(ps->port[at].port))                                       \
 	X(UP, "link_up", link->state == LINK_UP)                /* gauge */                       \
-	X(STORED, "stored_blocks", stored_blocks(link))         /* gauge: of the input buffer */  \
+	X(STORED, "stored_blocks", stored_blocks(link))         /* gauge: input buffer */         \
 	X(WAITING, "transmit_waiting", ps->port[at].tx.waiting) /* gauge: frames */               \
 	X(ROOT, "congestion_root",                                                                \
 		congestion_control_is_root(ps->sw->congestion, at)) /* gauge: 1: root */

@@ -64,8 +64,8 @@ static int find_device(const struct lab_process *process, const char *name, stru
 		hosts ? "host" : "switch", name);
 }
 
-/* Checks that the given devices are exactly those of one process in the plan, on which the other
- * processes rely. */
+/* Checks that the given devices are exactly the devices of one process in the plan, because the
+ * other processes rely on the plan. */
 static int choose_named(struct lab_process *process, struct error *error)
 {
 	bool *here = process->options->role == LAB_ROLE_HOSTS ? process->host_here

@@ -24,13 +24,13 @@ const char *program_name(const char *own);
 /* Returns the index of "--", which ends EAL's options; 0 if all options are the program's own. */
 int program_separator(int argc, char **argv);
 
-/* Parses argv[0] and the program's own options; 'flags' are those of argp_parse(). Exits for --help
- * and -h (0) and on errors (2), which start with the program's name. */
+/* Parses argv[0] and the program's own options; 'flags' are passed to argp_parse(). Exits for
+ * --help and -h (0) and on errors (2), which start with the program's name. */
 void program_parse(const struct argp *argp, unsigned flags, int argc, char **argv, void *options);
 
 /* Replaces a Weft program with another one (exec), in the same build folder or, if installed, in
  * LIBEXECDIR/weft. */
 
-/* Executes 'name' with these arguments. Returns only on failure, with 'error' set: -ENOENT if there
- * is no such program, or another error. */
+/* Executes 'name' with these arguments. Returns only on failure, with 'error' set: -ENOENT if the
+ * program does not exist, or another error. */
 int become(const char *name, char **argv, struct error *error);

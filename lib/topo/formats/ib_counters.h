@@ -10,7 +10,7 @@
 
 /* A port of a listing. */
 struct ib_address {
-	uint64_t guid;      /* of the port or node; GUID and LID are 0 if unknown */
+	uint64_t guid;      /* port or node GUID; GUID and LID are 0 if unknown */
 	uint32_t lid, port; /* ports are numbered from 1 */
 	struct topology_port at;
 };

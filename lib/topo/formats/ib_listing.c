@@ -19,7 +19,7 @@
 struct file {
 	const char *origin;
 	bool in_node;           /* port lines belong to the last node */
-	bool aggregation_devid; /* the last devid= was that of an aggregation node */
+	bool aggregation_devid; /* the last devid= was an aggregation node's */
 	uint8_t width, speed;   /* ibsim: width and speed of the following ports; 0 if not set */
 	unsigned depth;         /* 0 if not included */
 };

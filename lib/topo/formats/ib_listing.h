@@ -48,7 +48,7 @@ struct ib_port {
 	struct ib_text peer, peer_name; /* description of the peer; empty if not on the line */
 	unsigned peer_port;             /* 0 if not on the line */
 	uint64_t rate_bps;              /* 0 if not on the line */
-	uint64_t guid; /* of the port; GUID and LID are 0 if the same as the node's */
+	uint64_t guid; /* port GUID; GUID and LID are 0 if the same as the node's */
 	uint32_t lid;
 	weft_time delay_ps; /* WEFT_TIME_NEVER if not on the line */
 	uint8_t widths,

@@ -24,8 +24,7 @@ struct topology_import {
 	bool strict;
 	const regex_t *only;    /* adapters and routers to keep, by description; NULL: all */
 	const regex_t *exclude; /* nodes to leave out, by description; NULL: none */
-	/* Called for each note, "FILE:LINE:COLUMN: what is wrong; what was done about it". May be
-	 * NULL. */
+	/* Called for each note: "FILE:LINE:COLUMN: problem; how it was handled". May be NULL. */
 	void (*note)(void *context, const char *text);
 	void *context;
 	uint32_t notes;

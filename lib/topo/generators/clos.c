@@ -4,7 +4,7 @@
 /* Folded Clos networks of switches with P ports, as in data centres. Two stages have leaves and
  * spines; three have pods of these and cores above (with over=1:1 the k-ary fat tree of Al-Fares,
  * Loukissas, Vahdat, SIGCOMM 2008, k = P). over=D:U divides the ports of leaves, and with three
- * stages also those of spines, D down to U up, so three stages square the ratio.
+ * stages also of spines, D down to U up, so three stages square the ratio.
  *
  * Leaves are numbered first, pod by pod, then spines, then cores. On a leaf, ports 0 .. D-1 lead to
  * hosts and port D + u to spine u. A spine's ports lead to the leaves of its pod in order, then up.

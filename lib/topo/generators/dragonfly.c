@@ -23,7 +23,7 @@
  *     palmtree   k + 1 groups further on, modulo g; there its number is g - 2 - k
  *     absolute   group k, or k + 1 from the group's own number on
  *     circulant  even k: k / 2 + 1 groups further on, odd k: as many back. A pair of ports
- *                therefore leads both ways, and both ends of a link have nearly equal numbers
+ *                therefore leads to both sides, and both ends of a link have nearly equal numbers
  *
  * In a group with fewer links than ports, link k has port number k * ports / links, so the numbers
  * of links per switch differ by at most one. */

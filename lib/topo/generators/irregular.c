@@ -36,7 +36,7 @@ struct edge {
 
 struct graph {
 	uint32_t switches, degree, edges;
-	uint32_t *neighbour; /* those of switch s start at s * degree */
+	uint32_t *neighbour; /* neighbours of switch s start at s * degree */
 	struct edge *edge;
 	bool *seen;
 	uint32_t *queue;

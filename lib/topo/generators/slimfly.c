@@ -6,7 +6,7 @@
 /* Slim Fly (Besta, Hoefler, "Slim Fly: A Cost Effective Low-Diameter Network Topology", SC 2014):
  * the graphs of McKay, Miller and Siran, with 2 q^2 switches of (3q - d) / 2 links each, any two at
  * most two links apart. q = 4w + d is a power of a prime, and d is -1, 0 or 1. Generator sets X, X'
- * are those of Hafner, "Geometric realisation of the graphs of McKay-Miller-Siran" (2004).
+ * are from Hafner, "Geometric realisation of the graphs of McKay-Miller-Siran" (2004).
  *
  * Switch number = half * q^2 + x * q + y. In the first half (x, y) and (x, y') are linked if y - y'
  * is in X, and in the second half (m, c) and (m, c') if c - c' is in X'. Between the halves (x, y)
