@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Follows the changes of a mapper: measures their duration, compares the found fabric with the
- * expected one and queues messages. The thread that runs the plane prints them, because a slow
- * reader must not block the control plane. */
+/* Follows a mapper's changes: measures their duration, compares the discovered fabric with the
+ * expected one and queues messages. The thread that runs the plane prints the messages, because a
+ * slow reader must not block the control plane. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "control_plane_private.h"
 #include "mapper/fabric_map.h"
 
-/* Interfaces of different versions may discard each other's messages. */
+/* Interfaces of different Weft versions may discard each other's messages. */
 static void report_versions(const struct fabric_map *map, FILE *out)
 {
 	for (uint32_t i = 1; i < map->devices; i++) {
@@ -24,7 +24,7 @@ static void report_versions(const struct fabric_map *map, FILE *out)
 	}
 }
 
-/* The lines of the report; NULL if memory ran out. */
+/* Returns the lines of the report, or NULL if out of memory. */
 static char *compare(const struct fabric_map *map, const struct topology *expected)
 {
 	struct error error;
@@ -88,7 +88,7 @@ static void announce(struct control_plane *plane, const char *host, const char *
 	queue_message(plane, false, bytes < 0 ? NULL : text);
 }
 
-/* Reports only what differs from the last report. */
+/* Reports differences that have changed since the last report. */
 static void check_cabling(
 	struct control_plane *plane, struct control_mapper *mapper, const char *host)
 {
@@ -171,7 +171,7 @@ void control_mapper_watch(
 		mapper->began = wall;
 	else if (!changing && mapper->changing && mapper_leads(&mapper->mapper)) {
 		settle(plane, device, wall);
-		/* Called also after changes that led to no new routes, or to no routes at all. */
+		/* Also checked after changes that resulted in no new routes, or in none. */
 		check_cabling(plane, mapper, device->name);
 	}
 	mapper->changing = changing;

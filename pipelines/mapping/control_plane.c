@@ -12,15 +12,14 @@
 #include "topo/topology_hosts.h"
 #include "wire/frame.h"
 
-#define SENDERS_MORE  16 /* mappers in addition to one per host of the topology */
+#define SENDERS_MORE  16 /* possible mappers beyond one per host of the topology */
 #define HOST_IDENTITY ((uint64_t)1 << 32)
 /* Capacity, in frames of maximum length, of each queue between a loop and this thread. */
 #define FRAMES_WAITING 16
 #define REQUESTS       16
-/* Longest image; 16 MiB hold the routes of some 30,000 hosts. */
+/* Maximum image size; 16 MiB hold the routes of some 30,000 hosts. */
 #define IMAGE_BYTES_MAX (1u << 24)
-/* Limits per poll: a mapper must not starve the agents, and a flooded device must not starve the
- * others. */
+/* Limits per poll, so that a mapper does not starve the agents, nor a flooded device the others. */
 #define MAPPER_FRAMES_A_TURN 64
 #define DEVICE_FRAMES_A_TURN 64
 
@@ -162,10 +161,10 @@ void control_plane_name_of(const struct control_plane *plane, uint64_t id, char 
 		snprintf(out, 64, "0x%" PRIx64, id);
 }
 
-/* --- orders of agents --- */
+/* --- commands of agents --- */
 
-/* Passes the image that the agent committed to the device, in the device's form. If memory runs
- * out, the device keeps its previous tables and a later poll retries. */
+/* Passes the image that the agent committed to the device, in the device's format. If out of
+ * memory, the device keeps its previous tables and a later poll retries. */
 static void commit(struct control_plane *plane, struct control_device *device)
 {
 	const struct mapper_agent *agent = &device->agent;
@@ -199,7 +198,7 @@ static void give_orders(struct control_plane *plane, struct control_device *devi
 		device_control_order(device->control, DEVICE_RESUME);
 }
 
-/* An answer for which there is no room is lost, as it would be on a cable; the mapper retries. */
+/* An answer that does not fit is lost, as it could be on a cable; the mapper retries. */
 static void to_agent(struct control_plane *plane, struct control_device *device, weft_time now,
 	uint8_t port, const uint8_t *frame, unsigned bytes)
 {
@@ -231,7 +230,7 @@ static void receive(struct control_plane *plane, struct control_device *device, 
 		mapper_receive(&device->mapper->mapper, now, frame, bytes);
 }
 
-/* Returns the number of frames. */
+/* Returns the number of frames received. */
 static unsigned receive_all(
 	struct control_plane *plane, struct control_device *device, weft_time now)
 {
@@ -284,9 +283,8 @@ static bool is_phase(const struct mapper_frame *frame)
 	return frame->data[frame_payload_offset(frame_header_const(frame->data))] == MAPPER_PHASE;
 }
 
-/* A request to the agent of the same host bypasses the loop. An answer to PHASE reports whether the
- * device is idle, so the request, like frames from the loop, waits until the loop has made a whole
- * iteration. */
+/* A request to the agent of the same host bypasses the loop. The answer to PHASE reports whether
+ * the device is idle, so such a request waits, like frames from the loop, for a whole iteration. */
 static void ask_own_agent(struct control_plane *plane, struct control_device *device, weft_time now)
 {
 	struct control_mapper *mapper = device->mapper;
@@ -301,7 +299,7 @@ static void ask_own_agent(struct control_plane *plane, struct control_device *de
 	mapper->local_waits = true;
 }
 
-/* Returns false if the request must wait; then the mapper must wait as well. */
+/* Returns false if the request must still wait, and the mapper with it. */
 static bool pass_local(struct control_plane *plane, struct control_device *device, weft_time now)
 {
 	struct control_mapper *mapper = device->mapper;
@@ -337,7 +335,7 @@ static unsigned turn_mapper(
 
 /* --- the plane --- */
 
-/* The number of hosts that this one should reach, including itself. */
+/* Returns the number of hosts that this host should reach, including itself. */
 static uint32_t hosts_of(const struct topology *topology, uint32_t host)
 {
 	uint32_t count = 0;

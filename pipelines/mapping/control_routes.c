@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The paths between two hosts in the tables that a mapper distributed, for 'weft lab route'. */
+/* Lists the paths between two hosts in tables that a mapper distributed, for 'weft lab route'. */
 
 #include <errno.h>
 #include <jansson.h>
@@ -14,12 +14,12 @@
 #include "os/atomic_file.h"
 #include "route/route_table.h"
 
-/* A path that loops ends here: a table may be wrong, but must not hang the command. */
+/* Bounds paths: tables may contain a loop, which must not hang the command. */
 #define HOPS_MAX 256
 
 struct way {
 	const struct topology *topology;
-	struct topology_port at; /* the device that is reached */
+	struct topology_port at; /* device reached so far */
 	json_t *hops;            /* "s0:2", "itb h5", "step" */
 };
 
@@ -31,7 +31,7 @@ static bool begin_way(struct way *way, const struct topology *topology, uint32_t
 	return topology_peer(topology, host, &way->at);
 }
 
-/* Follows the cable at the switch's port. Returns false if there is no cable. */
+/* Follows the cable at the switch's port. Returns false if the port has none. */
 static bool take_port(struct way *way, unsigned port)
 {
 	const struct topology_port out = {DEVICE_SWITCH, way->at.device, (uint8_t)port};
@@ -44,7 +44,7 @@ static bool take_port(struct way *way, unsigned port)
 	return topology_peer(way->topology, out, &way->at);
 }
 
-/* A host absorbs the message and re-injects it. */
+/* Passes through a host that absorbs the message and re-injects it. */
 static bool take_host(struct way *way)
 {
 	const struct topology_port host = way->at;
@@ -107,7 +107,7 @@ static json_t *list_ways(
 	return ways;
 }
 
-/* null if this mapper's map lacks one of the hosts, or the mapper has no tables yet. */
+/* Returns a JSON null if the mapper's map lacks one of the hosts, or there are no tables yet. */
 static json_t *describe(const struct mapper *mapper, const char *from, const char *to)
 {
 	const struct mapper_generation *tables = mapper_current(mapper);
@@ -150,10 +150,10 @@ void control_serve_routes(const struct control_plane *plane, const char *request
 	json_decref(answer);
 }
 
-/* Converts the images that a mapper distributes (table_image.h) into the tables of devices. This
- * runs in the control thread, because it allocates memory. */
+/* Converts images that a mapper distributed (table_image.h) into tables for devices, in the control
+ * thread because this allocates memory. */
 
-/* The queuing rule of a single switch, whose number is 0. */
+/* Returns the VC rule of a single switch, with index 0. */
 static struct vc_rule *make_rule(const struct table_image_switch *tables, unsigned ports)
 {
 	struct vc_rule *rule = vc_rule_create(1, tables->vc_classes);
@@ -222,8 +222,8 @@ static void add_route(void *context, const struct table_image_route *route)
 		fill->result = result;
 }
 
-/* The image ends with the highest host that was found. Hosts with higher numbers get queue 0, so
- * that lookups need no range check. */
+/* The image ends with the last host that was found. Hosts with higher numbers get queue 0, so that
+ * lookups need no range check. */
 static int know_all_hosts(struct queuing *queuing, uint16_t hosts)
 {
 	uint32_t *leaf;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Writes the state of the agents and mappers of a process to files. The thread that runs them
- * writes the files, so each file shows a single moment. */
+/* Writes the state of a process's agents and mappers to files. The thread that runs them writes the
+ * files, so that each file is a consistent snapshot. */
 
 #include <jansson.h>
 #include <stdio.h>
@@ -37,8 +37,8 @@ static json_t *ports_of(uint64_t set)
 	return all;
 }
 
-/* Time since the device last received something from the mapper that it follows; 0 if its own
- * mapper leads, null if it follows none. */
+/* Returns the time since the device last received a frame from the mapper that it follows: 0 if its
+ * own mapper leads, null if it follows none. */
 static json_t *heard_before(const struct mapper_agent *agent, weft_time now)
 {
 	if (agent->followed == 0)
@@ -47,8 +47,8 @@ static json_t *heard_before(const struct mapper_agent *agent, weft_time now)
 		agent->leading || now < agent->heard_at ? 0 : (now - agent->heard_at) / PS_PER_NS);
 }
 
-/* Longer than a live mapper is ever silent, even on a busy machine: it contacts each device twice
- * within a lease. */
+/* Returns true if the mapper has been silent for longer than any live mapper, even on a busy
+ * machine: a mapper contacts each device twice within a lease. */
 static bool hears_nothing(const struct mapper_agent *agent, weft_time now)
 {
 	return agent->followed != 0 && !agent->leading && now > agent->heard_at &&
@@ -63,7 +63,7 @@ static json_t *agent_status(
 
 	if (agent->followed != 0)
 		control_plane_name_of(plane, agent->followed, follows);
-	/* Number of other hosts that a host has a route to; null for a switch. */
+	/* 'reached' is the number of other hosts that a host has a route to; null for a switch. */
 	return json_pack(
 		"{s:s, s:s, s:o, s:b, s:o, s:I, s:I, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"device", device->name, "follows", follows, "heard_ns", heard_before(agent, now),
@@ -145,7 +145,7 @@ static json_t *lines_of(const char *text)
 	return all;
 }
 
-/* Counts the present devices and cables of the map. */
+/* Adds the numbers of devices and cables present in the map. */
 static void add_map(json_t *into, const struct mapper *mapper)
 {
 	uint64_t count[2] = {0, 0}, ends = 0;
@@ -207,7 +207,7 @@ static json_t *status(const struct control_plane *plane, weft_time now)
 
 /* --- files --- */
 
-/* The file appears complete or not at all. */
+/* Writes the file atomically. */
 static void serve_status(const struct control_plane *plane, const char *path, weft_time now)
 {
 	struct atomic_file file = {.path = path};
@@ -222,7 +222,7 @@ static void serve_status(const struct control_plane *plane, const char *path, we
 	json_decref(all);
 }
 
-/* Leaves out hosts without a link, which a topology file cannot express. */
+/* Writes the topology without unconnected hosts, which a topology file cannot express. */
 static void write_map(const struct fabric_map *map, const char *path)
 {
 	struct atomic_file file = {.path = path};

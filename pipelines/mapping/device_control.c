@@ -9,8 +9,8 @@
 #include "base/record_ring.h"
 #include "route/route_table.h"
 
-/* The rest of the iteration in which a frame arrived, and a whole one: then the loop has polled
- * everything that was there when the frame arrived. */
+/* The rest of the iteration in which a frame arrived, and a whole one: the loop has then polled
+ * everything that preceded the frame. */
 #define ITERATIONS_BEHIND 2
 
 struct device_frame {
@@ -29,12 +29,12 @@ struct device_control {
 	_Alignas(64) atomic_uint_fast64_t iterations;
 	atomic_uint_fast64_t linked;
 	atomic_bool idle;
-	atomic_uint_fast64_t orders_done; /* without DEVICE_SEND */
-	atomic_bool refused;              /* the last tables */
+	atomic_uint_fast64_t orders_done; /* excludes DEVICE_SEND */
+	atomic_bool refused;              /* refers to the last tables */
 	atomic_uint_fast64_t refusals;
 	atomic_uint_fast64_t dropped_up;
-	unsigned news; /* bit i: a frame arrived i iterations ago */
-	/* Written by the control thread. */
+	unsigned news; /* bit i: a frame arrived i iterations ago; loop only */
+	/* Written by the control thread only. */
 	_Alignas(64) uint64_t orders;
 	atomic_uint_fast64_t dropped_down;
 };
@@ -133,7 +133,7 @@ void device_control_destroy(struct device_control *control)
 	free(control);
 }
 
-/* Each counter has one writer. */
+/* Needs no atomic addition: each counter has one writer. */
 static void add_one(atomic_uint_fast64_t *counter)
 {
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
@@ -195,7 +195,7 @@ void device_control_done(struct device_control *control)
 	if (order->kind != DEVICE_SEND) {
 		uint64_t done = atomic_load_explicit(&control->orders_done, memory_order_relaxed);
 
-		/* The state from the last iteration is older than this command. */
+		/* The state of the last iteration predates this command. */
 		atomic_store_explicit(&control->idle, false, memory_order_relaxed);
 		atomic_store_explicit(&control->orders_done, done + 1, memory_order_release);
 	}
@@ -250,7 +250,7 @@ bool device_control_idle(const struct device_control *control)
 	       atomic_load_explicit(&control->idle, memory_order_relaxed);
 }
 
-/* True if there is room for a command and for 'keep' more without a frame. */
+/* Returns space for a command if 'keep' more commands without a frame also fit, or NULL. */
 static struct device_order *order_room(
 	struct device_control *control, unsigned bytes, unsigned keep)
 {

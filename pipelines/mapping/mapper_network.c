@@ -16,9 +16,9 @@ enum mapper_led { NOT_LED, LED, LED_AND_SETTLED };
 struct mapper_station {
 	struct mapper_agent agent;
 	struct mapper *mapper;  /* NULL: none */
-	weft_time busy;         /* the mapper, until then */
-	uint32_t epoch, number; /* the mapper's last routes that all its devices use */
-	enum mapper_led led;    /* the device, by mapper_network_look() */
+	weft_time busy;         /* when the mapper finishes its last frame */
+	uint32_t epoch, number; /* the mapper's last routes in use by all of its devices */
+	enum mapper_led led;    /* set by mapper_network_look() */
 	char name[TOPOLOGY_NAME_MAX];
 };
 
@@ -58,7 +58,7 @@ static void note_routes(struct mapper_network *network, struct mapper_station *s
 	network->changed = true;
 }
 
-/* After each change of the station. */
+/* Updates when a station is due. Call after each change of the station. */
 static void find_due(struct mapper_network *network, uint32_t index)
 {
 	struct mapper_station *station = &network->station[index];
@@ -74,7 +74,7 @@ static void find_due(struct mapper_network *network, uint32_t index)
 
 /* --- frames --- */
 
-/* The network owns the bytes of frames. NULL: no memory, as if the frame were lost. */
+/* Copies a frame. If out of memory, returns NULL: the frame counts as lost. The network owns it. */
 static uint8_t *copy_of(struct mapper_network *network, const struct mapper_frame *frame)
 {
 	uint8_t *data = malloc(frame->bytes);
@@ -179,7 +179,7 @@ void mapper_network_cut(struct mapper_network *network, uint32_t link)
 
 /* --- stations --- */
 
-/* The mapper takes its time for each frame. */
+/* Sends the mapper's next frame unless the mapper is busy with the previous one. */
 static void poll_mapper(
 	struct mapper_network *network, struct mapper_station *station, struct topology_port at)
 {
@@ -211,7 +211,8 @@ static void turn(struct mapper_network *network, uint32_t index)
 	if (station->mapper != NULL)
 		poll_mapper(network, station, at);
 	find_due(network, index);
-	if (network->due[network->leaves + index] <= network->now) /* only its state has changed */
+	if (network->due[network->leaves + index] <=
+		network->now) /* only the mapper's state changed */
 		set_due(network, index, network->now + network->config.mapper_ps);
 }
 
@@ -265,7 +266,7 @@ const struct mapper_agent *mapper_network_agent(
 
 /* --- leaders --- */
 
-/* Marks the devices of a leader. */
+/* Marks the devices that a mapper leads. */
 static void mark(struct mapper_network *network, const struct mapper *leader)
 {
 	const uint32_t switches = network->config.topology->switches;
@@ -290,8 +291,8 @@ void mapper_network_look(struct mapper_network *network)
 	for (uint32_t i = 0; i < network->stations; i++) {
 		const struct mapper_station *station = &network->station[i];
 
-		/* An agent that obeys a greater mapper has left its own, which learns of it later.
-		 */
+		/* A mapper whose agent follows a higher one no longer leads, even if it has yet to
+		 * notice. */
 		if (station->mapper == NULL || !mapper_leads(station->mapper) ||
 			!station->agent.leading || station->agent.linked == 0)
 			continue;

@@ -28,7 +28,7 @@ static bool keeps_order(const struct run_config *run)
 	       run->nic.control == SOURCE_CONTROL_NONE;
 }
 
-/* The event at which a frame counts as arrived. */
+/* Sets whether a frame counts as arrived with its header or with its last byte. */
 static void set_waits(
 	struct audit_run *audit, const struct topology *topology, const struct run_config *run)
 {
@@ -40,7 +40,7 @@ static void set_waits(
 	}
 }
 
-/* Routes that a mapper computes are unknown, and so are their VC classes. */
+/* Routes and VC classes that a mapper computes are unknown here. */
 int audit_run_open(struct audit_run *audit, const struct topology *topology,
 	const struct run_config *run, bool virtual, struct error *error)
 {
@@ -66,7 +66,7 @@ int audit_run_open(struct audit_run *audit, const struct topology *topology,
 	rules->voq = run->sw.voq;
 	rules->adaptive = run_config_is_adaptive(run);
 	rules->marks = run_config_marks(run);
-	/* Congestion makes hosts interrupt a message and renumber the rest of it. */
+	/* Under congestion, hosts interrupt a message and renumber the remainder. */
 	rules->whole = !run->routing.afi && run->nic.control == SOURCE_CONTROL_NONE;
 	rules->ordered = keeps_order(run) && !mapped;
 	rules->passes_itbs = run->routing.itb_absorb == RUN_ITB_ABSORB_CONTENTION;
@@ -85,7 +85,7 @@ int audit_run_open_bare(struct audit_run *audit, const struct topology *topology
 	audit->rules.set = set;
 	audit->rules.table = table;
 	audit->rules.adaptive = audit->rules.marks = audit->rules.passes_itbs = true;
-	audit->rules.window = 4096; /* the maximum of nic.window */
+	audit->rules.window = 4096; /* maximum of nic.window */
 	return result;
 }
 

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The reason of a capture record (struct capture_state.reason): why a frame was refused, discarded,
- * delayed or sent on another path. One numbering for all devices, because the ports of a fabric
- * share a capture file; the words are the names of the counters that increase. */
+/* Reasons in capture records (struct capture_state.reason): why a frame was refused, discarded,
+ * delayed or sent on a different path. All devices use the same codes, because the ports of a
+ * fabric share a capture file. The texts are the names of the counters that are incremented. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,13 +17,13 @@
 #define CAPTURE_REASON_FAULT  1  /* + enum frame_fault */
 #define CAPTURE_REASON_SWITCH 32 /* + enum switch_counter */
 
-/* Details beyond the counters. */
-#define CAPTURE_REASONS(X)                                                                    \
-	X(CONTROL_BAD, "control_bad")               /* link-local, with an invalid payload */ \
-	X(SOURCE_SPOOFED, "discard_source_spoofed") /* its source is not the port's host */   \
-	X(ITB_FULL, "discard_itb_full")             /* no room in the in-transit buffer */    \
-	X(DEFLECTED, "deflected: link down")        /* left its primary port */               \
-	X(ADAPTED, "adapted: other path")           /* likewise, by adaptive routing */
+/* Reasons without a counter. */
+#define CAPTURE_REASONS(X)                                                                         \
+	X(CONTROL_BAD, "control_bad")               /* link-local frame with an invalid payload */ \
+	X(SOURCE_SPOOFED, "discard_source_spoofed") /* source is not the port's host */            \
+	X(ITB_FULL, "discard_itb_full")             /* in-transit buffer full */                   \
+	X(DEFLECTED, "deflected: link down")        /* left its primary port */                    \
+	X(ADAPTED, "adapted: other path")           /* likewise, because of adaptive routing */
 
 enum capture_reason {
 	CAPTURE_REASON_NONE = 0,
@@ -45,16 +45,16 @@ static inline uint8_t capture_reason_switch(enum switch_counter counter)
 	return (uint8_t)(CAPTURE_REASON_SWITCH + counter);
 }
 
-/* A capture_reason_fn. */
+/* Returns the text of a reason, or NULL if it is unknown (a capture_reason_fn). */
 const char *capture_reason_text(uint8_t reason);
-/* A capture_drops_fn: true if the frame was refused or discarded. */
+/* Returns true if the frame was refused or discarded (a capture_drops_fn). */
 bool capture_reason_drops(uint8_t reason);
 
-/* The state that a capture adds to a data frame that arrived at a switch, on either clock: the
- * switch's decision on the frame. Credits: what the frame leaves to its sender in its VC. Depth:
- * the blocks ahead of the frame in the queue that it will join.
+/* Records the switch's decision on a data frame that has arrived, for captures on either clock: the
+ * credits left to the sender in the frame's VC, and the blocks ahead of the frame in the queue that
+ * it will join.
  *
- * The switch has admitted 'packet' for 'output' but not stored it yet (switch_admit()), or, with
- * SWITCH_PORT_NONE, discarded it. Sets the fields that are known. */
+ * Call when the switch has admitted 'packet' for 'output' (switch_admit()) but has not stored it,
+ * or, with SWITCH_PORT_NONE, has discarded it. Fields whose values are unknown stay unchanged. */
 void capture_decision(const struct weft_switch *sw, const struct weft_packet *packet,
 	unsigned output, struct capture_state *state);

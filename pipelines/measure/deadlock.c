@@ -3,21 +3,21 @@
 
 /*
  * A buffer (switch, input, VC) is named by the channel that fills it. A head without credits waits
- * for room in the buffer behind its output. Room is the buffer's size without its queues that
- * cannot move, so a queue is dead if its head finds too little room even after all others have
- * left. Removing the queues that can move, again and again, leaves the largest set of dead queues.
- * Frames in flight, and credits that are not granted yet, only make room in buffers that are not
- * full of dead queues. The search therefore does not depend on time: a cycle found while everything
- * else continues will never dissolve. Following dead heads leads around a cycle. */
+ * for space in the buffer behind its output. The available space is the buffer's size minus the
+ * queues that cannot move. A queue is therefore dead if its head does not fit even after all other
+ * queues have drained. Removing the queues that can move, repeatedly, leaves the largest set of
+ * dead queues. Frames in flight and credits not yet granted only add space in buffers that are not
+ * full of dead queues. The result therefore does not depend on timing: a cycle found while the
+ * fabric is running will never dissolve. Following dead heads leads into a cycle. */
 
 #include "deadlock.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* --- heads that wait --- */
+/* --- waiting heads --- */
 
-/* A host's own "buffer": nothing waits for it. */
+/* The "buffer" of a host: no head waits for it. */
 #define HOST_BIT (UINT32_C(1) << 31)
 
 static uint32_t buffer_of(uint32_t at, unsigned input, unsigned vc)
@@ -25,7 +25,7 @@ static uint32_t buffer_of(uint32_t at, unsigned input, unsigned vc)
 	return (at * TOPOLOGY_PORTS_MAX + input) * FRAME_VCS_MAX + vc;
 }
 
-/* Adds a head behind 'from' that waits for a switch; hosts take every frame. */
+/* Appends a head behind 'from' if it waits for a switch; hosts accept every frame. */
 static int add_head(const struct deadlock_view *view, struct topology_port from, unsigned vc,
 	struct deadlock_head head, struct deadlock_heads *heads)
 {
@@ -137,15 +137,15 @@ void deadlock_heads_free(struct deadlock_heads *heads)
 	*heads = (struct deadlock_heads){0};
 }
 
-/* --- the search --- */
+/* --- search --- */
 
-/* Sorted, so that the heads of a buffer are adjacent. */
+/* Heads are sorted, so that the heads of a buffer are adjacent. */
 struct search {
 	struct deadlock_head *head;
 	size_t count;
-	size_t *first;  /* by head: the first head of its own buffer */
-	size_t *to;     /* and of the buffer that it waits for; 'count' if none */
-	uint64_t *held; /* by the first head of a buffer: blocks of its dead queues */
+	size_t *first; /* by head: index of the first head of its own buffer */
+	size_t *to; /* by head: index of the first head of the buffer it waits for; 'count': none */
+	uint64_t *held; /* by first head of a buffer: blocks in the buffer's dead queues */
 };
 
 static int compare(const void *a, const void *b)
@@ -165,7 +165,7 @@ static void sort(struct deadlock_heads *heads)
 		qsort(heads->head, heads->count, sizeof(*heads->head), compare);
 }
 
-/* The first head of a buffer; 'count' if the buffer has none, so that it can move. */
+/* Returns the index of the buffer's first head, or 'count' if the buffer has none and can move. */
 static size_t first_of(const struct search *search, uint32_t buffer)
 {
 	size_t low = 0, high = search->count;
@@ -202,8 +202,8 @@ static bool can_move(const struct search *search, size_t at)
 	       search->held[to] + search->head[at].needs <= search->head[to].room;
 }
 
-/* Removes heads that can move, until nothing changes. Returns a dead head of a switch, or 'count'
- * if there is none. */
+/* Clears 'dead' for heads that can move, until nothing changes. Returns a dead head of a switch, or
+ * 'count' if there is none. */
 static size_t find_dead(struct search *search)
 {
 	size_t dead;
@@ -229,7 +229,7 @@ static size_t find_dead(struct search *search)
 	return dead;
 }
 
-/* The first dead head in the buffer that a dead one waits for. */
+/* Returns the first dead head in the buffer that a dead head waits for. */
 static size_t next_dead(const struct search *search, size_t at)
 {
 	for (at = search->to[at]; !search->head[at].dead; at++)
@@ -237,7 +237,7 @@ static size_t next_dead(const struct search *search, size_t at)
 	return at;
 }
 
-/* The port that fills the buffer. */
+/* Returns the port that fills the buffer. */
 static struct topology_port sender_of(const struct topology *topology, uint32_t buffer)
 {
 	struct topology_port at = deadlock_input(buffer), sender = at;
@@ -246,8 +246,7 @@ static struct topology_port sender_of(const struct topology *topology, uint32_t 
 	return sender;
 }
 
-/* Finds the cycle that a dead head leads to: after as many steps as there are heads, the walk is
- * inside it. */
+/* Finds the cycle that a dead head leads to. A walk of search->count steps ends inside it. */
 static unsigned list_circle(const struct search *search, size_t at, const struct topology *topology,
 	struct topology_port *cycle, unsigned room)
 {
@@ -333,10 +332,9 @@ int deadlock_result(const struct deadlock_circle *circle, const struct topology 
 	return code;
 }
 
-/* --- deadlock json --- */
+/* --- JSON --- */
 
-/* Heads for the process that searches a whole lab. Hosts are left out, because nothing waits for
- * them. */
+/* Heads for the process that searches a whole lab. Hosts are omitted: no head waits for them. */
 
 json_t *deadlock_heads_json(const struct deadlock_heads *heads)
 {
@@ -355,8 +353,7 @@ json_t *deadlock_heads_json(const struct deadlock_heads *heads)
 	return list;
 }
 
-/* True if the entry names a buffer at a port of the topology whose cable leads to a switch or a
- * host. */
+/* Returns true if the buffer is at a switch port of the topology that has a cable. */
 static bool is_buffer(const struct topology *topology, json_int_t buffer)
 {
 	struct topology_port at = deadlock_input((uint32_t)buffer), peer;

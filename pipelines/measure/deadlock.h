@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Finds circular waits in the live buffers of switches: cycles of channels in which each can
- * advance only after the next one has. The fabrics of both clocks use it. It only reads the
- * switches, which must not change meanwhile. */
+/* Finds circular waits in the live buffers of switches: cycles in which each channel can advance
+ * only after the next one. Fabrics on both clocks use this search. It only reads the switches,
+ * which must not change during the search. */
 
 #include <stdbool.h>
 
@@ -12,78 +12,80 @@
 #include "switch/switch.h"
 #include "topo/topology.h"
 
-#define DEADLOCK_CIRCLE_MAX 64 /* channels of a cycle that are recorded */
+#define DEADLOCK_CIRCLE_MAX 64 /* maximum number of recorded channels of a cycle */
 
-/* The parts of a fabric that the search needs. */
+/* Parts of a fabric that the search needs. */
 struct deadlock_view {
 	const struct topology *topology;
-	/* By number; NULL: in another process, assumed able to send. */
+	/* Switches by number; NULL: in another process, assumed able to send. */
 	struct weft_switch *const *sw;
 	weft_time now;
 };
 
 struct deadlock_circle {
-	struct topology_port port[DEADLOCK_CIRCLE_MAX]; /* that send into its buffers */
-	unsigned channels;                              /* 0: none was found; there may be more */
+	struct topology_port
+		port[DEADLOCK_CIRCLE_MAX]; /* each sends into one of the cycle's buffers */
+	unsigned channels;                 /* 0: no cycle found; may exceed DEADLOCK_CIRCLE_MAX */
 };
 
-/* The head of a queue that lacks credits. A buffer belongs to an input and a VC of a switch, or
- * stands for a host. */
+/* A queue head that lacks credits. A buffer is a switch's input and VC, or represents a host. */
 struct deadlock_head {
-	uint32_t buffer; /* the buffer that it is in */
-	uint32_t awaits; /* the buffer that it waits for */
-	uint32_t room;   /* blocks that its own buffer can hold; 0: a host */
-	uint32_t queued; /* blocks in its queue */
-	uint32_t needs;  /* blocks of the head */
-	uint8_t output;  /* its own */
-	bool dead;       /* set by deadlock_search(): will never advance */
+	uint32_t buffer; /* buffer that stores the head */
+	uint32_t awaits; /* buffer that the head waits for */
+	uint32_t room;   /* capacity of 'buffer' in blocks; 0: a host */
+	uint32_t queued; /* blocks in the head's queue */
+	uint32_t needs;  /* size of the head in blocks */
+	uint8_t output;  /* output of the head's queue */
+	bool dead;       /* set by deadlock_search(): the head will never advance */
 	weft_time waited_ps;
-	weft_time since; /* when it was first found without credits; 0: unknown */
+	weft_time since; /* when the head ran out of credits; 0: unknown */
 };
 
-/* All zeros: empty. Lists from the switches of several processes can be concatenated. */
+/* An empty list is zeroed. Lists from several processes can be concatenated. */
 struct deadlock_heads {
 	struct deadlock_head *head;
 	size_t count, room;
 };
 
-/* Makes room for this many. Returns 0 or -ENOMEM. */
+/* Grows the array to hold at least 'count' heads. Returns 0 or -ENOMEM. */
 int deadlock_heads_reserve(struct deadlock_heads *heads, size_t count);
 void deadlock_heads_free(struct deadlock_heads *heads);
 
-/* The input port that the buffer belongs to; a host's port. */
+/* Returns the input port that the buffer belongs to, or the host's port. */
 struct topology_port deadlock_input(uint32_t buffer);
 bool deadlock_is_host(const struct deadlock_head *head);
 
-/* Adds the heads in the switches that have lacked credits for 'age_ps' (0: all that lack some now).
- * Heads that wait for a host are left out, because a host takes every frame. Returns 0 or
- * -ENOMEM. */
+/* Appends the heads in the switches that have lacked credits for at least 'age_ps' (0: all that
+ * lack credits now), except those that wait for hosts, because hosts accept every frame. Returns 0
+ * or -ENOMEM. */
 int deadlock_collect(
 	const struct deadlock_view *view, weft_time age_ps, struct deadlock_heads *heads);
-/* The same for a single switch with this number, or for a shard of one. */
+/* Like deadlock_collect(), for the switch with this number only, or for one of its shards. */
 int deadlock_collect_switch(const struct deadlock_view *view, uint32_t number,
 	const struct weft_switch *sw, weft_time age_ps, struct deadlock_heads *heads);
-/* Adds a host that, since 'since', has had frames of at least 'needs' blocks in the VCs of the set
- * 'vcs', but no credits for any of them. Returns 0 or -ENOMEM. */
+/* Appends a host that has had frames of at least 'needs' blocks in each VC of the set 'vcs' since
+ * 'since', but credits in none of these VCs. Returns 0 or -ENOMEM. */
 int deadlock_collect_host(const struct deadlock_view *view, uint32_t host, uint32_t vcs,
 	uint32_t needs, weft_time since, struct deadlock_heads *heads);
 
-/* For heads that several threads or processes collected, each at its own time. Keeps the heads in
- * 'before' that still wait in 'now', a collection that started later. They all waited at one
- * instant between the two, so a cycle of them is real. Sorts both. */
+/* Merges heads that several threads or processes collected at different times: keeps those of
+ * 'before' that are still waiting in 'now', a collection that started later. All of them were
+ * waiting at one instant between the two, so a cycle among them is real. Sorts both lists. */
 void deadlock_keep_common(struct deadlock_heads *before, struct deadlock_heads *now);
-/* The first writes [[…]] of numbers; it returns NULL if memory ran out. The second adds such a
- * list, and returns 0, -ENOMEM, or -EINVAL if it is not a list of this topology. */
+/* deadlock_heads_json() returns an array of number arrays, or NULL if out of memory.
+ * deadlock_heads_read() appends the heads of such an array; it returns 0, -ENOMEM, or -EINVAL if
+ * the array is invalid for this topology. */
 json_t *deadlock_heads_json(const struct deadlock_heads *heads);
 int deadlock_heads_read(
 	struct deadlock_heads *heads, const json_t *list, const struct topology *topology);
 
-/* Sorts the heads, marks the dead ones, and finds a cycle: channels that wait for each other and
- * will never carry anything again, unless a watchdog discards. Returns their number (0: no cycle)
- * or -ENOMEM, and the first 'room' of them, by the ports that send into them. */
+/* Sorts the heads, marks the dead ones, and finds a cycle of channels that wait for each other.
+ * Such channels never carry anything again unless a watchdog discards packets. Returns the length
+ * of the cycle (0: none) or -ENOMEM. Stores its first 'room' channels, by the ports that feed them.
+ */
 int deadlock_search(struct deadlock_heads *heads, const struct topology *topology,
 	struct topology_port *cycle, unsigned room);
 
-/* Puts the cycle, if there is one, into a result. Returns 0 or -ENOMEM. */
+/* Adds the cycle, if any, to a result. Returns 0 or -ENOMEM. */
 int deadlock_result(const struct deadlock_circle *circle, const struct topology *topology,
 	struct run_result *result);

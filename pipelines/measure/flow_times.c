@@ -8,12 +8,12 @@
 #include "base/arrays.h"
 #include "wire/frame.h"
 
-/* Minimum time of a header from one switch to all others, over an empty network. */
+/* Minimum latency of a header from one switch to all others through an empty network. */
 struct search {
 	const struct topology *topology;
-	weft_time routing_ps; /* delay of one switch */
+	weft_time routing_ps; /* routing delay per switch */
 	weft_time *time;      /* [switches] */
-	uint32_t *queue;      /* a ring of all switches */
+	uint32_t *queue;      /* ring buffer of switches */
 	bool *queued;
 	struct arrays arrays;
 };
@@ -73,7 +73,7 @@ static const struct topology_link *host_link(const struct topology *topology, ui
 	return topology_link_at(topology, (struct topology_port){DEVICE_HOST, host, 0});
 }
 
-/* Transmission time of its frames on the slower of the two hosts' links, without source routes. */
+/* Returns the time of a flow's frames on the slower of the hosts' links, without source routes. */
 static double wire_ns(const struct run_config *run, const struct topology *topology,
 	const struct run_flow_request *flow)
 {
@@ -102,7 +102,7 @@ static double alone_ns(const struct search *search, const struct run_config *run
 		       PS_PER_NS;
 }
 
-/* Goes through the flows in file order; repeats the search when the sender's switch changes. */
+/* Adds the flows in file order; repeats the search when the sender's switch changes. */
 static void add_flows(struct search *search, const struct run_goal *goal,
 	struct goal_replay *replay, const struct run_config *run, struct run_result_flow *out)
 {

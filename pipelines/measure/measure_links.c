@@ -9,7 +9,7 @@
 #include "link/credit.h"
 #include "switch/congestion_control.h"
 
-/* run_config_check_link_series() counts them. */
+/* run_config_check_link_series() computes the size from these counts. */
 _Static_assert(RUN_LINK_VALUES == RUN_LINK_FILL, "values of a way beside those of its VCs");
 
 int measure_links_open(struct measure_links *links, const struct topology *topology,

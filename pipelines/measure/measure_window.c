@@ -14,12 +14,12 @@
 #include "switch/fecn.h"
 #include "traffic/traffic_pattern.h"
 
-#define BATCH_FIRST_PS PS_PER_US /* if the length of the measured time is unknown */
+#define BATCH_FIRST_PS PS_PER_US /* if the duration of measuring is unknown */
 
-/* The entries of the traffic in a measuring window. */
+/* Traffic entries in a measuring window. */
 
-/* The capacity of a host's link in the window's unit of time: bits, or a byte a cycle; 0 without a
- * link. */
+/* Returns the capacity of a host's link per unit of the window's time: in bits per second, or one
+ * byte per cycle; 0 without a link. */
 static double measure_capacity(
 	const struct measure_window *window, const struct topology *topology, uint32_t host)
 {
@@ -27,11 +27,11 @@ static double measure_capacity(
 
 	if (link < 0)
 		return 0;
-	/* A window of cycles counts bytes. */
+	/* A window in cycles counts bytes. */
 	return window->second == 1 ? 1 : (double)topology->link_at[link].rate_bps;
 }
 
-/* The bytes as a share of what 'capacity' carries in this time. */
+/* Returns the bytes as a share of what 'capacity' carries in this time. */
 static double measure_share(
 	const struct measure_window *window, double capacity, uint64_t bytes, weft_time time_ps)
 {
@@ -137,13 +137,12 @@ static int add_result(
 		run_result_minus(from->to.released_wire_bytes, from->from.released_wire_bytes),
 		time_ps);
 	entry->first_ps = from->first_ps;
-	/* True if it sends during all of the measured time. The messages of a schedule wait for
-	 * others. */
+	/* True if the entry sends during the entire measurement; a schedule's messages may wait. */
 	entry->continuous = !window->run->traffic.at[which].pattern->schedule &&
 			    window->run->traffic.at[which].start_ps <= window->from.at_ps &&
 			    from->end_ps >= window->to.at_ps;
 	memcpy(entry->batch, from->batch, sizeof(entry->batch));
-	/* A schedule counts as generated only those messages that its operations have reached. */
+	/* A schedule's 'generated' counts only the messages that its operations have reached. */
 	if (window->run->traffic.at[which].pattern->schedule)
 		entry->ended = run_result_counter(result, "goal_unfinished") == 0;
 	else
@@ -152,19 +151,18 @@ static int add_result(
 	return add_flows(window, from, entry);
 }
 
-/* Checks start at half of the maximum number of batches and recur at every further eighth. */
+/* Checks start at half of the maximum number of batches and recur every further eighth. */
 #define LOOKS_FROM (STEADINESS_BATCHES / 2)
 #define LOOKS_EACH (STEADINESS_BATCHES / 8)
-/* This many mean latencies must fit. */
+/* Minimum length of the measurement, in mean latencies. */
 #define LATENCIES_MIN 20
 
 struct values {
 	double latency[STEADINESS_BATCHES], timed[STEADINESS_BATCHES];
-	double sum[STEADINESS_BATCHES],
-		weight[STEADINESS_BATCHES]; /* the requested value, per batch */
+	double sum[STEADINESS_BATCHES], weight[STEADINESS_BATCHES]; /* requested value, per batch */
 };
 
-/* Returns false if this is not the time to check, or too little was measured. */
+/* Returns false if no check is due, or if too little was measured. */
 static bool read_values(const struct measure_window *window, struct values *values)
 {
 	uint64_t messages = 0, sum_ns = 0;
@@ -260,7 +258,7 @@ static double mean(uint64_t sum, uint64_t count)
 	return count > 0 ? (double)sum / (double)count : 0;
 }
 
-/* NAN: nothing arrived. */
+/* Returns NAN if nothing arrived. */
 static double latency_ns(uint64_t sum_ps, uint64_t count)
 {
 	return count > 0 ? (double)sum_ps / (double)PS_PER_NS / (double)count : NAN;
@@ -324,7 +322,7 @@ static void add_batch(struct run_batch *into, const struct run_batch *batch)
 	into->latency_sum_ns += batch->latency_sum_ns;
 }
 
-/* Merges pairs of batches. */
+/* Merges pairs of batches and doubles the batch duration. */
 static void join_batches(struct measure_window *window)
 {
 	for (unsigned i = 0; i < STEADINESS_BATCHES; i++) {
@@ -351,7 +349,7 @@ static void take_batch(struct measure_entry *entry, struct run_batch *batch)
 	entry->batched = entry->now;
 }
 
-/* A late loop records several batches as one: the earlier ones stay empty. */
+/* A delayed loop records several batches as one: the last one, with the earlier ones empty. */
 bool measure_window_batch(struct measure_window *window, weft_time at_ps)
 {
 	unsigned before = window->batches;

@@ -2,10 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The measuring window of a run, the same for all three engines (real clock, virtual clock,
- * wormhole): its counters when measuring started, at the last sample and when it ended, and the
- * throughput and samples that follow from them. An engine reads its counters; the arithmetic is
- * here. */
+/* The measuring window of a run, shared by all three engines (real clock, virtual clock, wormhole).
+ * It holds the counters at the start of measuring, at the last sample and at the end, and derives
+ * throughput and samples from them. The engines only read their counters. */
 
 #include "experiment/result/run_link_series.h"
 #include "experiment/result/run_result.h"
@@ -20,22 +19,21 @@
 #include "traffic/traffic.h"
 #include "wire/frame.h"
 
-/* The load of links in each sample (measure.link-series), for all three engines. An engine reads
- * the counts of each direction since the run started; the differences are computed here. */
+/* Link utilisation in each sample (measure.link-series), for all three engines. An engine reads
+ * each direction's counts since the run started; the differences are computed here. */
 
-/* Use of one direction of a link. The first three only grow. */
+/* Usage of one direction of a link. The first three fields never decrease. */
 struct measure_link_use {
 	uint64_t busy_ps, blocked_ps, stalls;
 	bool root;                      /* the output is a root of congestion now */
-	uint32_t stored[FRAME_VCS_MAX]; /* blocks in the buffer at the far end now */
+	uint32_t stored[FRAME_VCS_MAX]; /* blocks now in the buffer at the far end */
 };
 
-/* Fills 'use', which is zeroed, for the direction from one port to the other. */
+/* Fills 'use', which is zeroed, for the direction from 'from' to 'to'. */
 typedef void (*measure_link_fn)(const void *ctx, struct topology_port from, struct topology_port to,
 	struct measure_link_use *use);
 
-/* Adds the measurements of other processes; each measures at its own devices and has 0
- * elsewhere. */
+/* Sums the values over all processes. Values of devices in other processes are 0. */
 typedef void measure_link_sum_fn(const void *ctx, uint32_t *value, size_t values);
 
 struct measure_link_before {
@@ -44,149 +42,145 @@ struct measure_link_before {
 
 struct measure_links {
 	const struct topology *topology;
-	measure_link_fn read; /* NULL: nothing is measured */
+	measure_link_fn read; /* NULL: links are not measured */
 	const void *ctx;
 	measure_link_sum_fn *sum;           /* NULL: this process reads all links */
-	uint32_t vc_blocks;                 /* size of one VC in a buffer */
-	struct measure_link_before *before; /* [ways], at the last sample */
+	uint32_t vc_blocks;                 /* size of a VC's buffer */
+	struct measure_link_before *before; /* [series.ways]: counts at the last sample */
 	struct run_link_series series;
 };
 
-/* Opens it if the run asks for it. The caller owns topology and 'ctx', which must outlive it. May
- * return -ENOMEM. */
+/* Opens 'links' if measure.link-series is set. The topology and 'ctx' are borrowed and must outlive
+ * 'links'. Returns 0 or -ENOMEM. */
 int measure_links_open(struct measure_links *links, const struct topology *topology,
 	const struct run_config *run, measure_link_fn read, const void *ctx);
-/* Also allowed on a zeroed struct that was never opened. */
+/* Also accepts a zeroed struct that was never opened. */
 void measure_links_close(struct measure_links *links);
 
-/* Measuring starts. Forgets all samples. */
+/* Starts measuring. Discards all samples. */
 void measure_links_begin(struct measure_links *links);
-/* Takes a sample of the last 'time_ps'. Returns 0 and its values (NULL if nothing is measured or
- * the series is full), or -ENOMEM. */
+/* Takes a sample that covers the last 'time_ps'. Sets *values to its values, or to NULL if links
+ * are not measured or the series is full. Returns 0 or -ENOMEM. */
 int measure_links_sample(struct measure_links *links, uint64_t time_ps, const uint32_t **values);
 
-/* Fills in the state of the switches at both ends; NULL: a host is there. */
+/* Fills in the state of the switches at both ends; NULL: that end is a host. */
 void measure_links_read_switches(const struct weft_switch *from, unsigned output,
 	const struct weft_switch *to, unsigned input, struct measure_link_use *use);
 
-/* Counters of a run at one moment. They only grow. */
+/* Counters of a run at one moment. They never decrease. */
 struct measure_totals {
 	weft_time at_ps;
-	uint64_t messages, bytes; /* delivered: payload */
-	uint64_t wire_bytes; /* delivered: everything that counts as load on the hosts' links */
+	uint64_t messages, bytes; /* delivered payload */
+	uint64_t wire_bytes;      /* delivered bytes that count as load on the hosts' links */
 	uint64_t generated_messages, generated_wire_bytes;
 	uint64_t timed, latency_sum_ps; /* deliveries with a known latency */
-	/* Delivery means arrival; these count frames that were released in order. */
+	/* The counters above refer to arrivals; these count frames released in order. */
 	uint64_t released_wire_bytes, released_timed, released_latency_sum_ps;
-	/* The part of wire_bytes and generated_wire_bytes from programs, through TAP edges. */
+	/* Share of wire_bytes and generated_wire_bytes that programs sent, through TAP edges. */
 	uint64_t edge_wire_bytes, edge_generated_wire_bytes;
-	uint64_t absorbed;      /* frames, by hosts on the way */
-	uint64_t adapted, arns; /* by switches: packets sent on another path, notifications */
+	uint64_t absorbed;      /* frames absorbed by hosts in transit */
+	uint64_t adapted, arns; /* packets that switches sent on a different path; notifications */
 	struct source_control_sums control; /* sums over all hosts */
 };
 
-/* Counters of an entry of the traffic. */
+/* Counters of a traffic entry. */
 struct measure_entry_totals {
 	uint64_t generated_messages, generated_wire_bytes;
 	uint64_t messages, wire_bytes; /* delivered */
 	uint64_t released_wire_bytes;
-	uint64_t timed, latency_sum_ns; /* messages with a known total latency, from warm-up on */
+	uint64_t timed, latency_sum_ns; /* messages with a known total latency, including warm-up */
 };
 
-/* The messages of one host for an entry that ends: one with 'stop', or a schedule. */
+/* Messages of one host for a finite entry, which is one with 'stop' or a schedule. */
 struct measure_flow {
 	uint64_t generated, delivered; /* messages */
-	weft_time last_ps;             /* when the last one arrived, since the traffic started */
+	weft_time last_ps; /* arrival time of the last message, since the traffic started */
 };
 
 struct measure_entry {
-	const uint16_t *sender; /* [senders], the caller's */
+	const uint16_t *sender; /* [senders], borrowed */
 	uint32_t senders;
 	weft_time start_ps;
-	weft_time first_ps; /* when its first message falls due, from the engine */
-	double capacity;    /* sum of the senders' links, in the unit of the window's rate */
-	/* The engine writes 'now' before each call that starts or ends measuring or a batch, and
+	weft_time first_ps; /* when the first message is due; set by the engine */
+	double capacity;    /* sum of the rates of the senders' links, in the window's unit */
+	/* The engine sets 'now' before each call that starts or ends measuring or a batch, and
 	 * again before the result if it has changed. */
 	struct measure_entry_totals now, from, batched, to;
 	struct run_batch batch[STEADINESS_BATCHES];
-	struct measure_flow *flow; /* [hosts], the engine writes it; NULL: the entry has no end */
-	weft_time end_ps;          /* when its last message falls due; WEFT_TIME_NEVER: no end */
-	struct run_packets_count packets; /* pcap */
+	struct measure_flow *flow; /* [hosts], written by the engine; NULL: the entry has no end */
+	weft_time end_ps;          /* when the last message is due; WEFT_TIME_NEVER: no end */
+	struct run_packets_count packets; /* for pattern pcap */
 };
 
 struct measure_window {
 	double unit, capacity, second; /* see measure_window_open() */
 	struct measure_totals from, to, sampled;
 	struct run_result samples;
-	struct measure_links links;   /* opened by the engine, if at all */
-	struct run_stream *stream;    /* the caller's; receives each sample at once; NULL: none */
-	const struct run_config *run; /* where the entries come from */
+	struct measure_links links;   /* opened by the engine if it measures links */
+	struct run_stream *stream;    /* borrowed; receives each sample immediately; NULL: none */
+	const struct run_config *run; /* source of the entries */
 	const struct topology *topology;
-	struct measure_entry *entry; /* as run->traffic */
+	struct measure_entry *entry; /* same indices as run->traffic */
 	unsigned entries;
 	unsigned batches;
-	weft_time length_ps; /* measured time, from the engine; 0: unknown */
-	weft_time batch_ps;  /* length of a batch */
+	weft_time length_ps; /* duration of measuring, set by the engine; 0: unknown */
+	weft_time batch_ps;  /* duration of a batch */
 };
 
-/* Shares are relative to the combined capacity of all hosts' links: their rates, or, if 'cycle_ps'
- * is not 0, one byte per cycle each. */
+/* Shares are relative to the combined capacity of all hosts' links. A link's capacity is its rate
+ * or, if 'cycle_ps' is not 0, one byte per cycle. */
 void measure_window_open(
 	struct measure_window *window, const struct topology *topology, weft_time cycle_ps);
-/* Also opens the entries of the traffic. 'goal' NULL: no schedule. All of them must outlive the
+/* Opens the traffic entries. 'goal' is NULL if there is no schedule. All arguments must outlive the
  * window. Returns 0 or -ENOMEM. */
 int measure_window_add_entries(struct measure_window *window, const struct topology *topology,
 	const struct run_config *run, const struct run_hosts *traffic, const struct run_goal *goal);
-/* Also closes a window that was never opened, if it is zeroed. */
+/* Also accepts a zeroed window that was never opened. */
 void measure_window_close(struct measure_window *window);
 
-/* Measuring starts. Forgets all samples. */
+/* Starts measuring. Discards all samples. */
 void measure_window_begin(struct measure_window *window, const struct measure_totals *now);
-/* Takes a sample of the time since the last one, or since the start; takes none beyond
- * RUN_SAMPLES_MAX, for runs without an end. Links have values in the samples for which there is
- * room. May return -ENOMEM. */
+/* Takes a sample that covers the time since the last sample, or since the start of measuring. Does
+ * nothing after RUN_SAMPLES_MAX samples, which bounds the memory of endless runs. Link values are
+ * recorded only while the link series has room. Returns 0 or -ENOMEM. */
 int measure_window_sample(struct measure_window *window, const struct measure_totals *now);
-/* Registers a traffic source of an entry, before the source provides a message; 'from_ps': when the
- * traffic started. */
+/* Registers a traffic source of an entry before it provides a message. 'from_ps': traffic start. */
 void measure_window_source(
 	struct measure_window *window, const struct traffic *source, weft_time from_ps);
-/* When the current batch ends. If the measured time is not known, batches are short at first; pairs
- * of batches are merged when there are too many. */
+/* Returns the end of the current batch. If the duration of measuring is unknown, batches start
+ * short, and pairs of batches are merged whenever there are too many. */
 weft_time measure_window_batch_end(const struct measure_window *window);
-/* A batch ended, now or earlier. Returns true if the length of the measured time is known and its
- * second half starts here. */
+/* Ends a batch at 'at_ps', which is not in the future. Returns true if the duration of measuring is
+ * known and its second half starts now. */
 bool measure_window_batch(struct measure_window *window, weft_time at_ps);
-/* Measuring ends. */
+/* Ends measuring. */
 void measure_window_end(struct measure_window *window, const struct measure_totals *now);
 
-/* Fills in throughput and samples, and a result entry without histograms for each entry of the
- * traffic. 'switches': flits per ns are divided by this number; 0: none. May return -ENOMEM. */
+/* Fills in throughput and samples, and adds a result entry without histograms for each traffic
+ * entry. Throughput in flits per ns is divided by 'switches'; 0: omitted. Returns 0 or -ENOMEM. */
 int measure_window_result(
 	const struct measure_window *window, uint32_t switches, struct run_result *result);
-/* The same without the samples, of which there may be a million. */
+/* Like measure_window_result(), but without the samples, which may number a million. */
 int measure_window_counts(
 	const struct measure_window *window, uint32_t switches, struct run_result *result);
 
-/* Adds a switch's counters of congestion: marks, adaptive routing, detector, notifications. */
+/* Adds a switch's congestion counters: marks, adaptive routing, detector, notifications. */
 void measure_congestion(const struct weft_switch *sw, struct run_result *result);
 
-/* Seconds of wall-clock time from an arbitrary origin: used for a run's cost only, never for its
- * result. */
+/* Returns seconds of wall-clock time from an arbitrary origin, for a run's cost but not results. */
 double measure_wall_seconds(void);
 
-/* Ends a run that measures until a value is known precisely enough (measure.until), based on the
- * batches of its window. Call both after each batch. They evaluate only at a few counts of batches,
- * at growing intervals, because a value that is tested often enough passes by chance. */
+/* Ends a run that measures until a value is sufficiently precise (measure.until), based on the
+ * batches of its window. Call both functions after each batch. They test only at a few batch
+ * counts, at growing intervals, because a value that is tested often enough passes by chance. */
 
-/* True if the batches since the start of the traffic show where the warm-up ends (MSER-5), so that
- * measuring can restart now. */
+/* Returns true if the batches since the start of the traffic show where the warm-up ended (MSER-5),
+ * so that measuring can restart now. */
 bool measure_is_warm(const struct measure_window *window);
-/* True if the 95 % confidence interval of the value is narrow enough and latency is steady. */
+/* Returns true if the value's 95 % confidence interval is narrow enough and latency is steady. */
 bool measure_until_reached(const struct measure_window *window);
 
-/* Stores the flows of a run (pattern flows) with their times, or the end times of the ranks of its
- * schedule, in its result. */
-
-/* Adds them. Returns 0 or -ENOMEM. */
+/* Adds to the result the flows of a run with their times (pattern flows), or the end times of the
+ * ranks of its schedule. Returns 0 or -ENOMEM. */
 int schedule_times_result(const struct run_goal *goal, struct goal_replay *replay,
 	const struct run_config *run, const struct topology *topology, struct run_result *result);

@@ -7,12 +7,12 @@
 
 #include "wire/frame.h"
 
-/* Number of turns of all hosts at one link. */
+/* Turns of all hosts on one link that an incast can explain. */
 #define TURNS 8
-/* A smaller difference in transit counts as a fluctuation. */
+/* Smaller differences in transit count as fluctuations. */
 #define TRANSIT_FEW 16
 
-/* Bytes of the longest frame; with wormhole switching, of the longest message. */
+/* Returns the length of the longest frame; with wormhole switching, of the longest message. */
 static uint64_t unit_bytes(const struct run_config *run)
 {
 	uint64_t bytes = 0;
@@ -28,8 +28,8 @@ static uint64_t unit_bytes(const struct run_config *run)
 	return bytes > 0 ? bytes : 1;
 }
 
-/* The time that one frame takes on the slowest link. If a VC's buffer holds too few frames to cover
- * the link's delay, the time per returned credit. */
+/* Returns the time of one frame on the slowest link. If a VC's buffer is too small to cover a
+ * link's delay, the time per returned credit applies to that link. */
 static weft_time turn_ps(const struct topology *topology, const struct run_config *run)
 {
 	const uint64_t bytes = unit_bytes(run);
@@ -66,7 +66,7 @@ static int compare(const void *a, const void *b)
 	return x->output < y->output ? -1 : x->output > y->output;
 }
 
-/* Merges entries of the same host or queue; the worst values win. */
+/* Merges entries of the same host or queue, keeping the maximum wait. */
 static void merge(struct deadlock_heads *kept)
 {
 	size_t count = 0;
@@ -94,7 +94,7 @@ int starvation_keep(struct deadlock_heads *kept, const struct deadlock_heads *se
 	for (size_t i = 0, next; i < seen->count; i = next) {
 		struct deadlock_head head = seen->head[i];
 
-		/* A host may continue in any of its VCs. */
+		/* A host can proceed in any of its VCs, so it is dead only if all are. */
 		for (next = i + 1; next < seen->count && deadlock_is_host(&head) &&
 				   seen->head[next].buffer == head.buffer;
 			next++)

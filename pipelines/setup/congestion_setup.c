@@ -6,8 +6,8 @@
 #include "congestion_setup.h"
 #include "wire/frame.h"
 
-#define STREAM_RED  3    /* a switch's random numbers */
-#define ARN_ENTRIES 8192 /* per switch; memory is touched only as needed */
+#define STREAM_RED  3    /* random stream for marking, per switch */
+#define ARN_ENTRIES 8192 /* per switch; memory is touched only when needed */
 
 static bool has_notifications(const struct run_config *run)
 {
@@ -35,7 +35,7 @@ weft_time congestion_setup_mark_ps(const struct run_config *run)
 	return act ? run->detector.arn_ttl_ps : 0;
 }
 
-/* If there are notifications, packets keep their path until one arrives. */
+/* With notifications, packets keep their path until a notification arrives. */
 static const struct adaptive_mode *find_mode(const struct run_config *run)
 {
 	return has_notifications(run) ? &adaptive_none : run->routing.adaptive;
@@ -81,7 +81,7 @@ static struct arn_table_config find_table(const struct run_config_detector *run)
 	};
 }
 
-/* Ports with a switch of a higher stage at the far end. */
+/* Returns the ports whose peer is a switch of a higher stage. */
 static port_set find_up_ports(const struct topology *topology, uint32_t at)
 {
 	port_set up = PORT_SET_NONE;
@@ -136,7 +136,7 @@ int congestion_setup_switch(struct weft_switch *sw, const struct topology *topol
 				 run->origin, topology->switch_at[at].name);
 }
 
-/* Computed for the slowest link of the switch. */
+/* Returns the rate of the switch's slowest link, for which the threshold is computed. */
 static uint64_t find_rate(const struct topology *topology, uint32_t at, uint64_t rate_bps)
 {
 	const struct topology_device *sw = &topology->switch_at[at];
@@ -152,7 +152,7 @@ static uint64_t find_rate(const struct topology *topology, uint32_t at, uint64_t
 	return slowest != UINT64_MAX ? slowest : rate_bps;
 }
 
-/* drb-cc looks for where the congestion starts. */
+/* drb-cc needs to know where congestion starts. */
 static bool records_last(const struct run_config *run)
 {
 	if (run->sw.recording == RUN_RECORDING_AUTO)
@@ -261,9 +261,9 @@ static void fill_predictive(
 		.of_union = from->similarity_of == RUN_SIMILARITY_UNION};
 }
 
-/* Zero-load times: a full frame on the host's link and, for each switch on the path, its routing
- * delay and the next link; with store-and-forward also the frame's time at each switch. All links
- * are assumed to be like the host's. */
+/* Sets the zero-load times: a full frame on the host's link and, for each switch on the path, the
+ * routing delay and the next link; with store-and-forward, also the frame time at each switch. All
+ * links are assumed to equal the host's. */
 static void fill_times(const struct run_config *run, const struct topology *topology, uint32_t host,
 	struct source_control_config *config)
 {

@@ -13,7 +13,7 @@
 #include "traffic/traffic_pattern.h"
 #include "wire/control.h"
 
-/* Less is rounding. */
+/* Links that reach this utilisation are not reported: the difference is rounding. */
 #define ENOUGH_PPM 990000u
 
 static uint64_t largest_message(const struct run_config *run)
@@ -35,7 +35,7 @@ static uint64_t largest_message(const struct run_config *run)
 	return max;
 }
 
-/* Source routes have many lengths, so each frame is assumed to fill its last block. */
+/* Source routes vary in length, so each frame is assumed to fill its last block. */
 static uint32_t frame_bytes(const struct run_config *run)
 {
 	uint64_t payload = largest_message(run);
@@ -46,7 +46,7 @@ static uint32_t frame_bytes(const struct run_config *run)
 						       : bytes;
 }
 
-/* Time of a frame on a switch's fastest output: frames cannot leave the buffer faster. */
+/* Returns the time of a frame on the switch's fastest output: buffers cannot drain faster. */
 static weft_time output_ps(const struct topology *topology, struct topology_port input,
 	uint64_t byte_time, uint32_t wire)
 {
@@ -84,13 +84,13 @@ static struct credit_loop loop_of(const struct run_config *run, const struct top
 	loop.free_ps = loop.arrive_ps;
 	if (to.kind == DEVICE_SWITCH)
 		loop.free_ps += output_ps(topology, to, byte_time, wire);
-	/* On the virtual clock credit frames take no time on the link. */
+	/* On the virtual clock, credit frames take no time on the link. */
 	if (!virtual_clock && !link_cuts_through(topology, run->sw.switching, rate_bps, from))
 		loop.return_ps += bytes_ps(credit, byte_time);
 	return loop;
 }
 
-/* "at most 52 %": never lower than the true value. */
+/* Formats the bound ("at most 52 %"), rounded up. */
 static void write_bound(char *text, size_t size, double cover_us, uint64_t rate_bps,
 	const char *trip, uint32_t ppm, const char *whom)
 {
@@ -145,7 +145,7 @@ static bool is_alike(const struct kind *a, const struct kind *b)
 	       a->loop.free_ps == b->loop.free_ps && a->loop.return_ps == b->loop.return_ps;
 }
 
-/* Checks each kind once, at its first link. */
+/* Evaluates only the first link of each kind. */
 static void add_way(const struct run_config *run, const struct topology *topology,
 	struct topology_port from, struct topology_port to, const struct topology_link *link,
 	struct kinds *kinds)
@@ -168,7 +168,7 @@ static void add_way(const struct run_config *run, const struct topology *topolog
 	kinds->at[kinds->count++] = way;
 }
 
-/* Kinds with the same bound share a line of output. */
+/* Kinds with the same rate and bound share a line of output. */
 static void join_kinds(struct kinds *kinds, uint32_t into)
 {
 	for (uint32_t i = into + 1; i < kinds->count; i++) {
@@ -184,8 +184,7 @@ static void join_kinds(struct kinds *kinds, uint32_t into)
 
 /* --- windows --- */
 
-/* Shortest delays from a host to all devices, switches first; WEFT_TIME_NEVER if there is no
- * path. */
+/* Computes the shortest delays from a host to all devices, switches first. Never: no path. */
 static void spread(const struct topology *topology, uint32_t host, weft_time *delay)
 {
 	bool changed = true;
@@ -203,7 +202,7 @@ static void spread(const struct topology *topology, uint32_t host, weft_time *de
 			weft_time until = delay[base[from.kind] + from.device];
 			weft_time *at = &delay[base[to.kind] + to.device];
 
-			/* No path leads through a host. */
+			/* Hosts do not forward: no path leads through them. */
 			if (until == WEFT_TIME_NEVER || until + link->delay_ps >= *at ||
 				(from.kind == DEVICE_HOST && from.device != host))
 				continue;
@@ -218,7 +217,7 @@ struct pair {
 	weft_time delay_ps;
 };
 
-/* True if the host is next to the previous one, and at the same distance from all others. */
+/* Returns true if the host has the same distances as the previous one: same switch, same delay. */
 static bool is_twin(const struct topology *topology, uint32_t host)
 {
 	const int32_t *link = &topology->host_link[host];
@@ -252,7 +251,7 @@ static struct pair farthest(const struct topology *topology)
 	return max;
 }
 
-/* Assumes immediate acknowledgements: if they are delayed, the true bound is lower. */
+/* Assumes immediate acknowledgements; delayed ones would lower the bound. */
 static void tell_window(const struct run_config *run, const struct topology *topology,
 	credit_cover_fn *tell, void *ctx)
 {
@@ -296,7 +295,7 @@ void credit_cover_links(const struct run_config *run, const struct topology *top
 	free(kinds.at);
 }
 
-/* Wormhole switching's thresholds were chosen for its own default links. */
+/* Warns if the links differ from the defaults for which the wormhole thresholds were chosen. */
 static void tell_wormhole(const struct run_config *run, const struct topology *topology,
 	credit_cover_fn *tell, void *ctx)
 {

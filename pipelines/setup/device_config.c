@@ -8,16 +8,15 @@
 #include "congestion_setup.h"
 #include "experiment/run/run_events.h"
 
-/* Control frames that may wait at an output of a switch. */
+/* Capacity of a switch output for waiting control frames. */
 #define CONTROL_RESERVE 256
-/* Concurrent peers whose frames may overtake each other. */
+/* Maximum number of concurrent peers whose frames may be reordered. */
 #define REORDER_WINDOWS_MAX 256
-/* Messages in the FIFO of each VC of a host on the virtual clock; more wait in its sources. */
+/* Messages in the FIFO of each VC of a host on the virtual clock; others wait in its sources. */
 #define DATAGRAM_QUEUE 16
-/* Messages that wait at such a host for its adapted-flow channel; memory is touched only as needed.
- * A power of two. */
+/* Messages in such a host's adapted-flow queue; a power of two. Memory is touched when needed. */
 #define ADAPTED_QUEUE 4096
-/* Frames that such a host holds because a host in transit discarded an earlier one. */
+/* Frames that such a host holds because a host in transit discarded an earlier frame. */
 #define DATAGRAM_HELD 2048
 
 _Static_assert(ROUTE_CHOICE_ROUTES_MAX == ROUTE_ALTERNATIVES_MAX,
@@ -152,7 +151,7 @@ static struct link_end_config host_link(
 	};
 }
 
-/* The number of alternatives in a route file is not in the run file. */
+/* Counts the routes: the run file does not state the number of alternatives in a route file. */
 static unsigned max_routes(const struct route_set *set, uint32_t host)
 {
 	unsigned max = 1;
@@ -204,7 +203,7 @@ void device_config_nic(const struct device_config *from, uint32_t host,
 	config->choice = run->nic.selector;
 	config->selection = selection_of(from, host);
 	if (routes == NULL)
-		config->selection.routes = 0; /* as many as a mapper may send */
+		config->selection.routes = 0; /* any number that a mapper may send */
 	config->queuing = from->routes->queuing;
 	fabric_routes_map_sl(from->routes, config->sl_to_vc);
 	config->window_frames = run->nic.window_frames;
@@ -215,8 +214,8 @@ void device_config_nic(const struct device_config *from, uint32_t host,
 	control_setup_source(run, from->topology, host, &config->control);
 	config->control.hosts = hosts;
 	control_setup_cn_generator(run, hosts, &config->answers);
-	/* With adaptive routing, with several paths at a time, or when mapped routes change, frames
-	 * of any peer may overtake each other, not only frames of a few. */
+	/* With adaptive routing, multiple concurrent paths or changing mapped routes, frames of any
+	 * peer may be reordered, not only those of a few peers. */
 	if (congestion_setup_is_needed(run) || control_setup_reorders(run) || routes == NULL)
 		config->reorder_windows = hosts < REORDER_WINDOWS_MAX ? hosts : REORDER_WINDOWS_MAX;
 	config->link = host_link(from, host, slots);
@@ -262,8 +261,7 @@ void device_config_datagram(const struct device_config *from, uint32_t host,
 		config->itb = itb;
 		config->held_max = DATAGRAM_HELD;
 	}
-	/* With adaptive routing, or messages on several paths, early frames cannot be refused from
-	 * any sender. */
+	/* With adaptive routing or multipath messages, any sender's frames may arrive early. */
 	if (congestion_setup_is_needed(run) || control_setup_reorders(run))
 		config->held_max = UINT32_MAX;
 	if (run_config_breaks(run)) {

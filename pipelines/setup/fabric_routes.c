@@ -26,8 +26,7 @@ static int check_algorithm(
 		algorithm->name);
 }
 
-/* Two sets that are free of deadlocks separately may deadlock together, for example on different
- * trees. */
+/* Two deadlock-free route sets may deadlock together, for example if their trees differ. */
 static int check_union(const struct route_set *set, const struct topology *topology,
 	const struct run_config *run, struct error *error)
 {
@@ -51,7 +50,7 @@ static int check_union(const struct route_set *set, const struct topology *topol
 			      run->origin, name);
 }
 
-/* The algorithm that reports an unsupported topology does not know which key selected it. */
+/* Prefixes the key: an algorithm that rejects a topology does not know which key selected it. */
 static int refuse(const struct run_config *run, int result, struct error *error)
 {
 	char name[RUN_ROUTING_NAME];
@@ -62,7 +61,7 @@ static int refuse(const struct run_config *run, int result, struct error *error)
 	return result;
 }
 
-/* Adaptive switches choose among the entries of their tables. */
+/* Adaptive switches choose among the alternatives in their tables. */
 static int check_alternatives(bool has_them, const struct run_config *run, struct error *error)
 {
 	char origin[RUN_ROUTING_ORIGIN];
@@ -75,7 +74,7 @@ static int check_alternatives(bool has_them, const struct run_config *run, struc
 		run_routing_origin(&run->routing, origin));
 }
 
-/* As far as it can be derived from the algorithm's name. */
+/* Checks what follows from the algorithm's name. */
 static int check_tables(const struct run_config *run, struct error *error)
 {
 	return check_alternatives(
@@ -90,7 +89,7 @@ const struct vc_rule *fabric_routes_vc_rule(const struct fabric_routes *routes)
 	return routes->set != NULL ? route_set_vc_rule(routes->set) : NULL;
 }
 
-/* Some pair has several routes. With routes on demand, hosts of one switch have the same number. */
+/* Returns true if a pair has several routes. On demand, all hosts of a switch have equally many. */
 static bool set_has_choice(const struct route_set *set, const struct topology *topology)
 {
 	uint32_t hosts = route_set_hosts(set), last = UINT32_MAX;
@@ -119,7 +118,7 @@ static bool table_has_choice(const struct route_table *table)
 	return false;
 }
 
-/* Refuses a mechanism that has nothing to choose from in this network. */
+/* Rejects a mechanism that has nothing to choose from on this topology. */
 static int check_choice(const struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct error *error)
 {
@@ -184,7 +183,7 @@ struct route_options fabric_routes_options(const struct run_config *run)
 	};
 }
 
-/* All algorithms of a run share the root. */
+/* Finds the root that all algorithms of a run share. */
 int fabric_routes_find_root(const struct run_config *run, const struct topology *topology,
 	struct route_options *options, struct error *error)
 {
@@ -203,7 +202,7 @@ int fabric_routes_find_root(const struct run_config *run, const struct topology 
 		       : error_set(error, -result, "%s: routing.root: %s", run->origin, why.text);
 }
 
-/* Repeats the choice of the ITB hosts. */
+/* Chooses the ITB hosts again, balancing their load. */
 static int place_itbs(
 	struct fabric_routes *routes, const struct topology *topology, struct error *error)
 {
@@ -233,7 +232,7 @@ static int compute(struct fabric_routes *routes, const struct topology *topology
 	if (result < 0)
 		return result;
 	options.classes = run->sw.vcs;
-	/* The real clock's interfaces copy routes, and wormhole networks check all of them. */
+	/* Interfaces on the real clock copy routes, and wormhole networks check all routes. */
 	options.on_demand = run->routing.others == 0 && run->clock == RUN_CLOCK_VIRTUAL &&
 			    run->sw.switching != RUN_SWITCHING_WORMHOLE;
 	if (run->routing.mode == RUN_ROUTING_SOURCE) {
@@ -287,9 +286,8 @@ static bool has_itb(const struct route_set *set)
 	return false;
 }
 
-/* Where routes have VC classes, a scheme chooses only the VC on the link of the sending host, from
- * which any class may start. Classes of traffic keep their VC on the whole path, so they exclude
- * each other. */
+/* If routes have VC classes, a queuing scheme chooses only the VC on the sending host's link, where
+ * any class may start. Traffic classes keep their VC on the whole path and exclude VC classes. */
 static int make_queuing(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct error *error)
 {
@@ -323,7 +321,7 @@ void fabric_routes_map_sl(const struct fabric_routes *routes, uint8_t sl_to_vc[1
 							      : 0;
 }
 
-/* The part of a run that keeps sets of ports in words of 64 bits, or NULL. */
+/* Returns the feature of the run that stores port sets in 64-bit words, or NULL. */
 static const char *narrow_part(const struct run_config *run)
 {
 	if (run->sw.switching == RUN_SWITCHING_WORMHOLE)
@@ -399,12 +397,12 @@ int fabric_routes_init_mapped(struct fabric_routes *routes, const struct topolog
 		result = make_queuing(routes, topology, run, error);
 	if (result == 0)
 		result = measure_lengths(routes, topology, run, error);
-	/* The mapper may provide routes with in-transit buffers. */
+	/* The mapper may distribute routes with in-transit buffers. */
 	routes->itbs = run->routing.mode == RUN_ROUTING_SOURCE;
 	return result;
 }
 
-/* Smaller tables are in the cache, and an entry of theirs takes one access instead of two. */
+/* Smaller tables fit into the cache, and reading them takes one access instead of two. */
 #define SHARED_TABLE_BYTES ((size_t)1 << 20)
 
 int fabric_routes_share(struct fabric_routes *routes)

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The routes of a whole fabric as configured in a run file, and the VCs of their traffic; the same
- * on both clocks and in every process of a lab, because they depend on files and topology alone. */
+/* The routes of a whole fabric as configured in a run file, and the VCs of its traffic. They depend
+ * only on files and topology, so they are equal on both clocks and in all processes of a lab. */
 
 #include "experiment/run/run_config.h"
 #include "queuing/queuing.h"
@@ -13,40 +13,38 @@
 #include "route/route_table.h"
 
 struct fabric_routes {
-	/* One of the two, by routing.mode. */
+	/* Routes for routing.mode source, or tables for mode table. */
 	struct route_set *set;
 	struct route_table *table;
-	struct route_blocks
-		*blocks;      /* the table in blocks that switches share; NULL: they read rows */
-	bool itbs;            /* on some routes, intermediate hosts re-inject messages */
-	bool extra_long;      /* some have more than FRAME_ROUTE_USUAL elements */
-	uint8_t sl_to_vc[16]; /* for classes of the traffic; without a queuing scheme */
-	struct route_lengths *lengths; /* NULL: no switch weighs paths with them */
-	struct queuing *queuing;       /* NULL: service levels are the messages' own, all in VC 0 */
+	struct route_blocks *blocks;   /* 'table' as shared blocks; NULL: switches read its rows */
+	bool itbs;                     /* on some routes, intermediate hosts re-inject messages */
+	bool extra_long;               /* some routes have more than FRAME_ROUTE_USUAL elements */
+	uint8_t sl_to_vc[16];          /* VC per traffic class; used without a queuing scheme */
+	struct route_lengths *lengths; /* NULL: no switch compares path lengths */
+	struct queuing *queuing;       /* NULL: messages keep their service levels */
 };
 
-/* The run file's options for its algorithm, for any clock and any mapper; without the root. */
+/* Returns the run file's options for its algorithm, except the root. */
 struct route_options fabric_routes_options(const struct run_config *run);
-/* Adds the root, if an algorithm of the run has one. -EINVAL, -ENOMEM. */
+/* Adds the root, if an algorithm of the run needs one. Returns 0, -EINVAL or -ENOMEM. */
 int fabric_routes_find_root(const struct run_config *run, const struct topology *topology,
 	struct route_options *options, struct error *error);
-/* Computes the routes, or loads 'routing.file'. Returns 0, or with error set: -EINVAL for an
- * algorithm that does not guarantee freedom from deadlock, or an algorithm or queuing scheme that
- * does not support this topology, leaves pairs without a route, or needs what interfaces and
- * switches do not have yet; -ENOMEM. */
+/* Computes the routes, or loads 'routing.file'. Returns 0, or -errno with error set: -EINVAL if the
+ * algorithm does not guarantee freedom from deadlock, or if the algorithm or queuing scheme does
+ * not support the topology, leaves pairs without a route, or needs unsupported features of
+ * interfaces or switches; -ENOMEM. */
 int fabric_routes_compute(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct error *error);
-/* Leaves routes to a mapper, but not the queuing scheme: the rest of the above, as far as it
- * follows from the algorithm's name. */
+/* Prepares for routes from a mapper: sets the queuing scheme and what the algorithm determines. */
 int fabric_routes_init_mapped(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct error *error);
-/* Lets the switches share the equal parts of a large table, for a whole fabric in one process. Call
- * it once. Returns 0 or -ENOMEM. */
+/* Lets the switches of a fabric in one process share the equal parts of a large table. Call at most
+ * once. Returns 0 or -ENOMEM. */
 int fabric_routes_share(struct fabric_routes *routes);
 void fabric_routes_free(struct fabric_routes *routes);
 
-/* The VC of each service level, for switches and interfaces. */
+/* Sets the VC of each service level, for switches and interfaces. */
 void fabric_routes_map_sl(const struct fabric_routes *routes, uint8_t sl_to_vc[16]);
 
-/* The VC classes of the routes in use; NULL if they have none. */
+/* Returns the VC classes of the routes in use, or NULL if there are none. */
 const struct vc_rule *fabric_routes_vc_rule(const struct fabric_routes *routes);

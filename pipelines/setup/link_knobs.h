@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The settings of one direction of a link that 'weft lab set' changes in a lab, and the command
- * that makes a process change them: "TARGET V V …" with a value for each knob, '-' to keep it, or
- * "TARGET file" for the values of the lab's file. */
+/* The settings of one link direction that 'weft lab set' can change, and the command sent to the
+ * processes: "TARGET V V …" with a value for each setting ('-' keeps it), or "TARGET file" to
+ * restore the values of the lab file. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,8 +12,7 @@
 
 #include "base/quantity.h"
 
-/* For each: enumerator; name on the command line; gauge of /weft/links, which includes the unit;
- * kind. */
+/* Columns: enumerator; name on the command line; gauge of /weft/links, with its unit; kind. */
 #define LINK_KNOBS(X)                                                  \
 	X(RATE, "rate", paced_bps, QUANTITY_RATE)                      \
 	X(DELAY, "delay", delay_ps, QUANTITY_TIME)                     \
@@ -32,9 +31,8 @@ enum link_knob {
 
 #define LINK_KNOB_KEEP UINT64_MAX
 
-/* True if a target includes the direction that leaves 'own' for 'peer', both "DEVICE:PORT": "all",
- * "s0:*" and "s0:1" mean both directions of their links, "s0:*>" and "s0:1>" the one that leaves
- * s0. */
+/* Returns true if a target includes the direction from 'own' to 'peer', both "DEVICE:PORT". "all",
+ * "s0:*" and "s0:1" select both directions of the links; "s0:*>" and "s0:1>" only that from s0. */
 static inline bool link_knobs_mean(const char *target, const char *own, const char *peer)
 {
 	size_t length = strlen(target);

@@ -11,13 +11,13 @@
 #define PRIORITY_AUTO   1
 #define PRIORITY_ALWAYS 2
 
-/* Concurrent questions of a mapper. */
+/* Maximum number of concurrent requests of a mapper. */
 #define OUTSTANDING 32
 #define STANDBYS    4
-/* Shortest time between two checks that find a device idle. */
+/* Minimum interval between two checks that find a device idle. */
 #define SETTLE_MIN_PS PS_PER_MS
 
-/* The longest payload of the mapper; part of an image. Shorter where the MTU is. */
+/* Maximum payload of mapper frames, which carry parts of an image; limited by the MTU. */
 #define PAYLOAD_MAX 2048
 #define PAYLOAD_MIN 512
 #define PART_BYTES  (PAYLOAD_MIN - 256)
@@ -40,8 +40,8 @@ uint16_t mapper_setup_priority(
 	}
 }
 
-/* Longer than a frame is on a cable, where neither end sees it: from the start of its transmission
- * until the far end may take it. */
+/* Returns twice the maximum time of a frame on a cable, where neither end sees the frame: from the
+ * start of its transmission until its arrival at the far end. */
 static weft_time settle_of(const struct run_config *run, const struct topology *topology)
 {
 	uint64_t bits = 8ull * (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + run->nic.mtu_bytes);

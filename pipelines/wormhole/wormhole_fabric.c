@@ -10,7 +10,7 @@
 #include "experiment/workload/run_source.h"
 #include "wormhole_fabric_private.h"
 
-/* Cycles between checks for deadlock and progress reports, and between checks of the stop flag. */
+/* Intervals in cycles: deadlock checks and progress reports; checks of the stop flag. */
 #define CHECK_EACH (1u << 16)
 #define STOP_EACH  (1u << 11)
 
@@ -20,7 +20,7 @@ struct run_loop {
 	wormhole_progress_fn progress;
 	void *ctx;
 	bool stopped;
-	uint64_t sample_cycles, sample_at; /* the next one; 0: measuring has not started */
+	uint64_t sample_cycles, sample_at; /* next sample; 0: measuring has not started */
 };
 
 static uint32_t cycles_of(weft_time time_ps, weft_time cycle_ps)
@@ -28,7 +28,7 @@ static uint32_t cycles_of(weft_time time_ps, weft_time cycle_ps)
 	return (uint32_t)((time_ps + cycle_ps - 1) / cycle_ps);
 }
 
-/* Parameters from the links' common rate. */
+/* Derives the parameters from the rate shared by all links. */
 static struct wormhole_parameters parameters_of(
 	const struct topology *topology, const struct run_config *run)
 {
@@ -51,7 +51,7 @@ static struct wormhole_parameters parameters_of(
 	return parameters;
 }
 
-/* Routes come from the library or from a file: the network does not check them. */
+/* Checks all routes, which may come from a file: the network itself does not check them. */
 static int check_routes(const struct wormhole_fabric *fabric, struct error *error)
 {
 	const struct route_set *set = fabric->routes.set;
@@ -82,8 +82,8 @@ static int refuse_sample(const struct wormhole_fabric *fabric, struct error *err
 		fabric->run->origin, sample, cycle);
 }
 
-/* Rates and delays in a topology replace the defaults of wormhole switching, for which the
- * thresholds of its buffers were chosen. */
+/* Rejects rates and delays from a topology file: they replace the defaults of wormhole switching,
+ * for which the buffer thresholds were chosen. */
 static int refuse_links(const struct wormhole_fabric *fabric, struct error *error)
 {
 	const struct topology_link *link = &fabric->topology->link_at[0];
@@ -223,8 +223,8 @@ static bool is_stopped(const struct run_loop *loop)
 	return loop->stop != NULL && atomic_load_explicit(loop->stop, memory_order_relaxed);
 }
 
-/* If nothing will ever happen again, messages still in flight wait for each other; but a part of
- * the network may be stuck while the rest still moves. */
+/* If no event is left, messages still in flight wait for each other. Part of the network may also
+ * be stuck while the rest is moving. */
 static void check_loop(struct run_loop *loop, bool alive)
 {
 	struct wormhole_fabric *fabric = loop->fabric;
@@ -245,7 +245,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The first sample ends one sample time after measuring started. */
+/* The first sample ends one sample interval after measuring starts. */
 static void take_samples(struct run_loop *loop, uint64_t now)
 {
 	struct wormhole_fabric *fabric = loop->fabric;
@@ -261,14 +261,14 @@ static void take_samples(struct run_loop *loop, uint64_t now)
 	loop->sample_at += loop->sample_cycles;
 }
 
-/* Measuring may start with a message, in the middle of a step: it must not run past the first
- * sample then. */
+/* Returns the cycle of the next sample. A message may start measuring in the middle of a step,
+ * which must then not extend beyond the first sample. */
 static uint64_t next_sample(const struct run_loop *loop, uint64_t now)
 {
 	return loop->sample_at != 0 ? loop->sample_at : now + loop->sample_cycles;
 }
 
-/* The cycle at which the current batch ends. */
+/* Returns the cycle at which the current batch ends. */
 static uint64_t next_batch(const struct wormhole_fabric *fabric)
 {
 	weft_time end = measure_window_batch_end(&fabric->window);
@@ -276,8 +276,8 @@ static uint64_t next_batch(const struct wormhole_fabric *fabric)
 	return (end + fabric->cycle_ps - 1) / fabric->cycle_ps;
 }
 
-/* Runs up to '*until', or until enough messages were delivered; after a signal it may stop shortly
- * before. Returns false if nothing will ever happen again. */
+/* Runs to '*until' or until enough messages arrive; a signal lowers '*until'. Returns false if no
+ * event is left. */
 static bool run_on(struct run_loop *loop, uint64_t now, uint64_t *until)
 {
 	bool alive = true;
@@ -291,7 +291,7 @@ static bool run_on(struct run_loop *loop, uint64_t now, uint64_t *until)
 	return alive;
 }
 
-/* Runs until the time is over, or until enough was delivered. */
+/* Runs until the configured end, or until enough messages are delivered. */
 static void run_all(struct run_loop *loop)
 {
 	struct wormhole_fabric *fabric = loop->fabric;
@@ -320,12 +320,12 @@ static void run_all(struct run_loop *loop)
 			wormhole_measure_begin(fabric, now);
 		if (fabric->measuring && now >= next_batch(fabric) && !enough(fabric))
 			wormhole_take_batch(fabric, now);
-		/* No later than the middle of the run. */
+		/* The warm-up ends at the latest halfway through the run. */
 		if (fabric->warming && now >= end / 2)
 			wormhole_measure_again(fabric, now);
 		take_samples(loop, now);
 		check_loop(loop, alive);
-		/* Sources have their end too. */
+		/* No events are left: the sources have ended. */
 		if (!alive && measure->messages > 0)
 			break;
 	}

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The parts of a wormhole fabric, for its files (wormhole_*.c) alone. */
+/* Parts of a wormhole fabric; private to its files (wormhole_*.c). */
 
 #include "measure/measure_window.h"
 #include "measure/starvation.h"
@@ -16,10 +16,10 @@
 struct wormhole_source {
 	struct traffic **source;
 	uint32_t sources;
-	uint32_t taken;       /* messages: numbers them */
-	uint64_t unreachable; /* without a route */
-	/* Runs until the middle of the measured time. */
-	uint64_t stopped; /* cycles of its channel */
+	uint32_t taken;       /* number of messages sent, used to number them */
+	uint64_t unreachable; /* messages without a route */
+	/* Counts from the start of the run to the middle of the measurement. */
+	uint64_t stopped; /* cycles for which its channel was stopped */
 	struct starvation_transit middle;
 	struct route_choice choice;
 };
@@ -27,7 +27,7 @@ struct wormhole_source {
 /* Deliveries of a traffic entry. */
 struct wormhole_entry {
 	uint64_t messages, bytes;
-	struct histogram network_ns, total_ns; /* while measuring */
+	struct histogram network_ns, total_ns; /* recorded while measuring */
 };
 
 struct wormhole_fabric {
@@ -43,16 +43,16 @@ struct wormhole_fabric {
 	struct measure_window window;
 	bool measuring;
 	bool warming, known;                   /* with measure.until (measure_window.h) */
-	uint64_t middle_at;                    /* cycle; 0: not reached */
+	uint64_t middle_at;                    /* cycle of the last measured message */
 	uint64_t last_at;                      /* cycle of the message that was measured last */
 	uint64_t network_sum_ps, total_sum_ps; /* sums over measured messages */
-	struct wormhole_entry *entry;          /* as window.entry */
-	uint32_t *newest; /* [source][destination]: 1 + number of the last that arrived */
+	struct wormhole_entry *entry;          /* same indices as window.entry */
+	uint32_t *newest; /* [source][destination]: 1 + number of the last message that arrived */
 	uint64_t overtaken;
 	uint64_t fingerprint;
 	double wall_seconds;
 	bool failed, deadlock, stopped;
-	bool wanting; /* fewer messages were measured than the run requested */
+	bool wanting; /* fewer messages than requested were measured */
 };
 
 /* wormhole_traffic.c */
@@ -61,18 +61,18 @@ int wormhole_create_sources(struct wormhole_fabric *fabric, struct error *error)
 void wormhole_destroy_sources(struct wormhole_fabric *fabric);
 
 /* wormhole_measure.c */
-/* A message arrived; it may be the last one requested. */
+/* Records a delivered message and ends the run after the last requested one. */
 void wormhole_measure_message(
 	struct wormhole_fabric *fabric, const struct wormhole_message *message, uint64_t at);
-/* Messages that arrive at or after the start of this cycle count. */
+/* Starts measuring: messages that arrive in this cycle or later are measured. */
 void wormhole_measure_begin(struct wormhole_fabric *fabric, uint64_t cycle);
-/* Discards the measurements: the warm-up ended. */
+/* Restarts measuring after the warm-up, discarding previous measurements. */
 void wormhole_measure_again(struct wormhole_fabric *fabric, uint64_t cycle);
-/* A batch ended at the start of this cycle, or before. */
+/* Ends a batch at the start of this cycle. */
 void wormhole_take_batch(struct wormhole_fabric *fabric, uint64_t cycle);
-/* Ends measuring with the last requested message, or now. Nothing is generated any more. */
+/* Ends measuring with the last requested message, or now. Sources generate no more messages. */
 void wormhole_measure_end(struct wormhole_fabric *fabric);
-/* Reads the counters of a link (measure_window.h). */
+/* Reads a link's counters (measure_window.h). */
 void wormhole_read_link(const void *ctx, struct topology_port from, struct topology_port to,
 	struct measure_link_use *use);
 void wormhole_take_sample(struct wormhole_fabric *fabric, uint64_t cycle);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Traffic and routes of the hosts of a wormhole fabric. */
+/* Traffic and route selection of the hosts of a wormhole fabric. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static int create_host(struct wormhole_fabric *fabric, uint32_t number, struct e
 
 	if (topology->host_link[number] < 0)
 		return 0;
-	/* As its link is: a whole number of ps per byte. */
+	/* Rounded to a whole number of ps per byte, like the network's links. */
 	place.rate_bps =
 		rate_of_time(ps_per_byte(topology->link_at[topology->host_link[number]].rate_bps)
 			     << BYTE_TIME_SHIFT);
@@ -125,7 +125,7 @@ static uint32_t waiting(void *ctx, uint32_t number, uint64_t now)
 	return messages < UINT32_MAX ? (uint32_t)messages : UINT32_MAX;
 }
 
-/* The message that has waited longest; the source keeps it until it is accepted. */
+/* Finds the message that has waited longest, which its source keeps until traffic_accept(). */
 static struct traffic *oldest(
 	const struct wormhole_source *host, weft_time now, struct traffic_message *message)
 {

@@ -6,12 +6,12 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-/* Since Linux 6.1, and glibc 2.37. */
+/* Linux 6.1, glibc 2.37 */
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25
 #endif
 
-/* Since Linux 5.14. */
+/* Linux 5.14 */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -21,8 +21,8 @@
 #define HUGE_PAGE  ((size_t)2 << 20)
 #define PIECE      ((size_t)32 << 20)
 
-/* Precedes each piece, which starts at a huge page, so that only accesses to the piece's contents
- * touch its pages. The mapping is a huge page longer. */
+/* Header in front of each piece. Pieces start at a huge-page boundary, so that only accesses to
+ * their contents touch their pages; the mapping is one huge page longer. */
 struct piece {
 	struct piece *before;
 	void *mapped;
@@ -44,7 +44,7 @@ static bool add_piece(struct arena *arena, size_t bytes)
 	if (mapped == MAP_FAILED)
 		return false;
 	piece = (struct piece *)(round_up((uintptr_t)mapped + LINE, HUGE_PAGE) - LINE);
-	/* Works without them, but slower. */
+	/* Only an optimisation: errors are ignored. */
 	madvise((uint8_t *)piece + LINE, size, MADV_HUGEPAGE);
 	*piece = (struct piece){arena->piece, mapped, size + HUGE_PAGE};
 	*arena = (struct arena){piece, LINE, size + LINE};

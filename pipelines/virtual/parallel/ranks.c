@@ -88,7 +88,7 @@ int ranks_exchange(struct ranks *ranks)
 	return ranks->failed ? -EIO : 0;
 }
 
-/* Sends the same bytes to each other rank. Returns 0 or -EIO. */
+/* Sends the same bytes to every other rank. Returns 0 or -EIO. */
 static int send_all(struct ranks *ranks, const void *bytes, size_t size)
 {
 	for (unsigned i = 0; i < ranks->count; i++) {
@@ -102,7 +102,7 @@ static int send_all(struct ranks *ranks, const void *bytes, size_t size)
 	return ranks_exchange(ranks);
 }
 
-/* The message of a rank, or NULL if its size is not 'size'. */
+/* Returns the message of a rank, or NULL if its size is not 'size'. */
 static const void *message_of(struct ranks *ranks, unsigned rank, size_t size)
 {
 	if (ranks->in[rank].used == size)
@@ -167,7 +167,7 @@ int ranks_share(struct ranks *ranks, void *bytes, size_t size)
 	return 0;
 }
 
-/* --- one opinion --- */
+/* --- agreement --- */
 
 struct outcome {
 	int result;
@@ -249,8 +249,7 @@ bool ranks_were_started(const char *program)
 	const char *count = getenv("OMPI_COMM_WORLD_SIZE"), *command = getenv("OMPI_COMMAND");
 	const char *slash = command != NULL ? strrchr(command, '/') : NULL;
 
-	/* The environment is inherited, so a program started by mpirun that runs this one is not
-	 * this program. */
+	/* The environment is inherited: mpirun may have started a program that runs this one. */
 	return count != NULL && strtoul(count, NULL, 10) > 1 && command != NULL &&
 	       strcmp(slash != NULL ? slash + 1 : command, program) == 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Ranks over MPI. A message takes two steps, because the receiver does not know its length: its
- * length and the first bytes, then the rest, if any. A short message has no rest; messages of a
- * round are short (some 40,000 bytes with 3,456 hosts in two ranks). */
+/* Ranks over MPI. A message takes two steps, because the receiver does not know its length: first
+ * the length and the first bytes, then the rest, if any. The messages of a round are short enough
+ * for one step (some 40,000 bytes with 3,456 hosts in two ranks). */
 
 #include <poll.h>
 #include <sched.h>
@@ -14,38 +14,38 @@
 
 #include "ranks.h"
 
-/* Size of the first step in bytes. With MPI's header it is below the size from which Open MPI asks
- * the receiver first: 65,536 over TCP, and between processes of one machine the value of EAGER_NAME
- * (Open MPI's default is 4,096). */
+/* Data size of the first step in bytes. With MPI's header, it stays below the size from which Open
+ * MPI uses the rendezvous protocol: 65,536 over TCP and, between processes of one machine,
+ * EAGER_NAME (default 4,096). */
 #define FIRST_BYTES 60000u
 #define EAGER_NAME  "OMPI_MCA_btl_vader_eager_limit"
 #define EAGER_BYTES "65536"
 
 /* After this many unsuccessful tests, some 1 ms or, with fewer CPUs than ranks, 100 us, a rank
- * sleeps before each further one. On a busy machine it gets a core back much sooner than after
- * yielding, but may wait for 4 ms. Open MPI yields in each test if it sees fewer cores than ranks,
- * unless YIELD_NAME is 0. */
+ * sleeps before each further test. On a busy machine, it then gets a core back much sooner than
+ * after yielding, although it may wait for 4 ms. Open MPI yields in each test if there are fewer
+ * cores than ranks, unless YIELD_NAME is 0. */
 #define TESTS_AWAKE   10000u
 #define TESTS_CROWDED 1000u
 #define TESTS_PART    500u
 #define NAP_NS        10000
 #define YIELD_NAME    "OMPI_MCA_mpi_yield_when_idle"
 
-/* MPI counts with int. */
+/* MPI counts are ints. */
 #define PIECE_BYTES ((size_t)1 << 30)
 
 enum { TAG_FIRST, TAG_REST };
 
 struct first {
 	uint64_t bytes; /* size of the message */
-	int cpu;        /* CPU of the sender */
+	int cpu;        /* sender's CPU */
 	uint8_t begin[FIRST_BYTES];
 };
 
 struct ways {
 	MPI_Comm comm;
-	cpu_set_t cpus;          /* that this rank may use */
-	bool have_cpus;          /* all ranks are on this machine, with a CPU for each */
+	cpu_set_t cpus;          /* CPUs that this rank may use */
+	bool have_cpus;          /* all ranks are on this machine, with one CPU per rank */
 	struct first *to, *from; /* [count] */
 	MPI_Request *request;    /* [2 * count] */
 };
@@ -66,7 +66,7 @@ static size_t first_of(uint64_t bytes)
 }
 
 /* On a busy machine the kernel may leave two ranks on one CPU, where each waits until the other
- * sleeps, which takes ten times as long. The rank with the higher number leaves that CPU. */
+ * sleeps, which takes ten times as long. The rank with the higher number moves away. */
 static void part_from_others(const struct ranks *ranks)
 {
 	const struct ways *ways = ranks->ctx;
@@ -97,7 +97,7 @@ static int wait_all(const struct ranks *ranks, unsigned requests, MPI_Request *r
 	return code;
 }
 
-/* Starts to send and to receive lengths and first bytes. */
+/* Exchanges lengths and first bytes. */
 static int exchange_first(struct ranks *ranks, struct ways *ways)
 {
 	unsigned requests = 0;
@@ -124,7 +124,7 @@ static int exchange_first(struct ranks *ranks, struct ways *ways)
 	return code;
 }
 
-/* The piece of a message that starts at 'from'. */
+/* Returns the size of the piece of a message that starts at 'from'. */
 static size_t piece(const struct ranks_message *message, size_t from)
 {
 	size_t left = message->used > from ? message->used - from : 0;
@@ -132,8 +132,7 @@ static size_t piece(const struct ranks_message *message, size_t from)
 	return left < PIECE_BYTES ? left : PIECE_BYTES;
 }
 
-/* Handles the piece at 'from' of each message that is long enough; '*more' is set if there was
- * any. */
+/* Exchanges the piece at 'from' of each message that is long enough. Sets *more if there is any. */
 static int exchange_rest(struct ranks *ranks, struct ways *ways, size_t from, bool *more)
 {
 	unsigned requests = 0;
@@ -154,7 +153,7 @@ static int exchange_rest(struct ranks *ranks, struct ways *ways, size_t from, bo
 	return code;
 }
 
-/* Allocates room for the incoming data and copies the first bytes of it. Returns 0 or -ENOMEM. */
+/* Allocates buffers for incoming messages and copies their first bytes. Returns 0 or -ENOMEM. */
 static int take_first(struct ranks *ranks, const struct ways *ways)
 {
 	for (unsigned i = 0; i < ranks->count; i++) {
@@ -247,7 +246,7 @@ int ranks_open(struct ranks **ranks, struct error *error)
 	int provided = 0, count = 0, own = 0;
 
 	*ranks = NULL;
-	setenv(EAGER_NAME, EAGER_BYTES, 0); /* unless the user has set another */
+	setenv(EAGER_NAME, EAGER_BYTES, 0); /* keeps the user's setting */
 	setenv(YIELD_NAME, "0", 0);
 	if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
 		provided < MPI_THREAD_FUNNELED)
@@ -261,6 +260,7 @@ int ranks_open(struct ranks **ranks, struct error *error)
 	}
 	*ranks = create((unsigned)count, (unsigned)own);
 	if (*ranks == NULL)
-		MPI_Abort(MPI_COMM_WORLD, EXIT_NOT_ABLE); /* the others wait for this one */
+		MPI_Abort(MPI_COMM_WORLD,
+			EXIT_NOT_ABLE); /* the other ranks are waiting for this one */
 	return 0;
 }
