@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Commands from one loop, the leader, to all loops, including the leader itself, and the
- * acknowledgements of the loops. A loop changes the sources of its hosts while it carries out a
- * command: until all loops are done the leader reads no sources and gives no further command. */
+/* Commands from one loop, the leader, to all loops including itself, and their acknowledgements. A
+ * loop changes its hosts' traffic sources while it executes a command. Until all loops are done,
+ * the leader must neither read sources nor give a further command. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -12,18 +12,18 @@
 #include <string.h>
 
 struct loop_commands {
-	atomic_uint given;   /* written by the leader, after the command's contents */
-	atomic_uint pending; /* loops that have not done the last command yet */
+	atomic_uint given;   /* written by the leader after the command's contents */
+	atomic_uint pending; /* loops that have not completed the last command */
 };
 
-/* The leader's, when loop_commands_done(). */
+/* Gives a command. For the leader, if loop_commands_done(). */
 static inline void loop_commands_give(struct loop_commands *orders, unsigned loops)
 {
 	atomic_store_explicit(&orders->pending, loops, memory_order_relaxed);
 	atomic_fetch_add_explicit(&orders->given, 1, memory_order_release);
 }
 
-/* For a loop, with its own 'seen': true if there is a command that it has not seen yet. */
+/* Returns true if there is a command that this loop has not seen. 'seen' is the loop's own. */
 static inline bool loop_commands_take(const struct loop_commands *orders, unsigned *seen)
 {
 	unsigned given = atomic_load_explicit(&orders->given, memory_order_acquire);
@@ -33,27 +33,27 @@ static inline bool loop_commands_take(const struct loop_commands *orders, unsign
 	return fresh;
 }
 
-/* For a loop, when it has done what loop_commands_take() found. */
+/* Acknowledges the command that loop_commands_take() reported. For each loop. */
 static inline void loop_commands_obeyed(struct loop_commands *orders)
 {
 	atomic_fetch_sub_explicit(&orders->pending, 1, memory_order_release);
 }
 
-/* For the leader: true if all loops are done; everything that they wrote before is then visible. */
+/* Returns true if all loops are done; everything they wrote is then visible. For the leader. */
 static inline bool loop_commands_done(const struct loop_commands *orders)
 {
 	return atomic_load_explicit(&orders->pending, memory_order_acquire) == 0;
 }
 
-/* The command to cut a cable at a port, or to join it again: "s0:1 down", "s0:1 up". */
+/* Command to cut the cable at a port or to rejoin it: "s0:1 down", "s0:1 up". */
 
 struct link_command {
-	const char *port; /* in the text */
-	size_t length;    /* length of its name */
+	const char *port; /* start of the command's text */
+	size_t length;    /* length of the port's name */
 	bool cut;
 };
 
-/* Returns false for any other text. */
+/* Returns false if the text is not such a command. */
 static inline bool link_command_parse(const char *text, struct link_command *order)
 {
 	const char *space = strchr(text, ' ');

@@ -3,15 +3,15 @@
 #pragma once
 
 /* Stalls of a loop that was stopped or had no CPU: the time between the starts of two iterations,
- * minus the CPU time of long work such as a report. Such work is not a stall, but a loop can be
- * stopped during it, or between loop_stall_note() and the work: that counts.
+ * minus the CPU time of long tasks such as a report. A task is not a stall, but time for which the
+ * loop is stopped during the task, or between loop_stall_note() and the task, counts.
  *
- * The caller supplies the clocks. The loop is the only writer; others may read at any time.
+ * The caller supplies the clocks. The loop is the only writer; other threads may read at any time.
  *
- * 'spent' records how the loop's time was divided: each iteration counts once for each nanosecond
- * of it. Its 99th percentile therefore bounds, in 99 of 100 cases, how long a frame that arrives at
- * any time waits for the loop. If each iteration counted only once, the many short iterations of a
- * busy loop would hide the long ones. */
+ * 'spent' records how the loop's time was divided: an iteration is weighted by its duration in
+ * nanoseconds. In 99 of 100 cases, a frame that arrives at a random time therefore waits for the
+ * loop no longer than the 99th percentile. Without weights, the many short iterations of a busy
+ * loop would hide the long ones. */
 
 #include <stdatomic.h>
 
@@ -19,11 +19,11 @@
 #include "stats/histogram.h"
 
 struct loop_stall {
-	/* Start of the last iteration, and CPU time of work since then. */
+	/* Start of the last iteration, plus CPU time of tasks since then. */
 	_Atomic weft_time seen;
-	_Atomic weft_time longest; /* the longest iteration since the traffic started */
-	_Atomic weft_time sum;     /* total of all iterations that were too long */
-	struct histogram spent;    /* ns, since the traffic began */
+	_Atomic weft_time longest; /* longest iteration since the traffic started */
+	_Atomic weft_time sum;     /* sum of all iterations that were too long */
+	struct histogram spent;    /* ns, since the traffic started */
 };
 
 static inline weft_time loop_stall_load(const _Atomic weft_time *value)
@@ -36,13 +36,13 @@ static inline void loop_stall_store(_Atomic weft_time *value, weft_time time)
 	atomic_store_explicit(value, time, memory_order_relaxed);
 }
 
-/* Before the first iteration. */
+/* Call before the first iteration. */
 static inline void loop_stall_begin(struct loop_stall *stall, weft_time now)
 {
 	loop_stall_store(&stall->seen, now);
 }
 
-/* In each iteration, and before work that takes long. 'max' is the tolerated duration. */
+/* Call in each iteration and before long tasks. Longer iterations than 'max' count as too long. */
 static inline void loop_stall_note(struct loop_stall *stall, weft_time now, weft_time max)
 {
 	weft_time seen = loop_stall_load(&stall->seen);
@@ -56,13 +56,13 @@ static inline void loop_stall_note(struct loop_stall *stall, weft_time now, weft
 		atomic_fetch_add_explicit(&stall->sum, lasted, memory_order_relaxed);
 }
 
-/* Work has taken this much CPU time since loop_stall_note(). */
+/* Exempts the CPU time of a task since loop_stall_note(). */
 static inline void loop_stall_exempt(struct loop_stall *stall, weft_time cpu)
 {
 	loop_stall_store(&stall->seen, loop_stall_load(&stall->seen) + cpu);
 }
 
-/* Traffic begins. */
+/* Call when traffic starts. */
 static inline void loop_stall_reset(struct loop_stall *stall)
 {
 	loop_stall_store(&stall->longest, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Answers to commands that take longer than a telemetry request. */
+/* Answers to commands that outlast a telemetry request. */
 
 #include <jansson.h>
 #include <stdio.h>

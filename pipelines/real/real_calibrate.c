@@ -9,8 +9,8 @@
 #include "base/quantity.h"
 #include "experiment/result/run_fidelity.h"
 
-/* Real time of a trial, a quarter of it warm-up. If too few frames arrive, the trial is repeated
- * with a longer time, up to the longest one, which counts in any case. */
+/* Real duration of a trial, a quarter of which is warm-up. If too few frames arrive, the trial is
+ * repeated with twice the duration, up to LONGEST_PS, whose result always counts. */
 #define TRIAL_PS     (500 * PS_PER_MS)
 #define LONGEST_PS   (4 * TRIAL_PS)
 #define ARRIVALS_FEW 100
@@ -31,13 +31,13 @@ static void prepare(struct calibration *calibration, const struct real_fabric_op
 	calibration->options.stream = NULL;
 	calibration->options.clock = NULL;
 	calibration->options.calibrates = true;
-	/* A program's TAP does not exist yet during trials. */
+	/* During trials, TAPs of programs do not exist yet. */
 	run->edges = (struct run_config_edge_list){.count = 0};
 	run->mapper.routes = RUN_ROUTES_STATIC;
 	run->measure = (struct run_config_measure){.duration_ps = 0};
 }
 
-/* Runs the fabric with this dilation for 'real' time. */
+/* Runs the fabric with this dilation for the real time 'real'. */
 static int try_once(struct calibration *calibration, uint32_t dilation, weft_time real,
 	struct run_result *result, struct error *error)
 {
@@ -92,7 +92,7 @@ static int does_meet(
 	struct run_result result = {0};
 	int code = 0;
 
-	/* Slow traffic needs longer. */
+	/* Sparse traffic needs a longer trial. */
 	for (weft_time real = TRIAL_PS; code == 0 && real <= LONGEST_PS; real *= 2) {
 		run_result_free(&result);
 		result = (struct run_result){0};
@@ -104,7 +104,7 @@ static int does_meet(
 		tell(demand, dilation, &result, out);
 		code = run_fidelity_meets(&result, demand);
 	}
-	/* With a slower clock even fewer frames would arrive. */
+	/* A slower clock would let even fewer frames arrive. */
 	if (code >= 0 && result.network_due_ns.count == 0)
 		code = error_set(error, EINVAL,
 			"%s: dilation: auto: no data frame arrived within %" PRIu64

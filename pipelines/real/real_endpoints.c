@@ -23,12 +23,12 @@
 
 #define BACKLOG 64
 
-/* A connection. */
+/* A program's connection. */
 struct program {
-	int socket;     /* -1: the program has ended, but its endpoint still exists */
-	unsigned host;  /* index in the fabric's hosts */
-	int number;     /* -1: not attached */
-	int door, bell; /* eventfds that wake the interface and the program */
+	int socket;     /* -1: disconnected, but the endpoint still exists */
+	unsigned host;  /* index into the fabric's hosts */
+	int number;     /* endpoint number; -1: not attached */
+	int door, bell; /* eventfds that wake the interface and the program, respectively */
 	void *memory;
 	size_t bytes;
 	struct endpoint *endpoint;
@@ -37,12 +37,12 @@ struct program {
 struct real_endpoints {
 	struct real_fabric *fabric;
 	int listener;
-	int bell; /* a loop has finished an endpoint, or the thread must end */
+	int bell; /* wakes the thread when a loop has finished an endpoint, or to end it */
 	uint32_t life;
 	struct program *program;
 	struct pollfd *watched; /* [2 + programs] */
 	uint32_t programs, room, watched_room;
-	bool full; /* out of descriptors: no program is accepted until another one leaves */
+	bool full; /* out of descriptors: accept no program until one disconnects */
 	atomic_bool halt;
 	pthread_t thread;
 	bool running;
@@ -129,7 +129,7 @@ static void drop_memory(struct program *program)
 	program->number = -1;
 }
 
-/* A file that can neither shrink nor grow, so that accesses to the memory cannot fail. */
+/* Creates a file that can neither shrink nor grow, so that accesses to the mapping cannot fault. */
 static int make_memory(struct program *program)
 {
 	int fd = memfd_create("weft-endpoint", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -167,7 +167,7 @@ static int host_here(const struct real_fabric *fabric, const char *name)
 	return -ENOENT;
 }
 
-/* The loop sleeps until the program rings the interface's door. */
+/* Lets the program wake the host's loop through the interface's eventfd. */
 static bool watch_door(const struct real_fabric *fabric, const struct program *program)
 {
 	struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = program->door};
@@ -180,7 +180,7 @@ static bool watch_door(const struct real_fabric *fabric, const struct program *p
 	return true;
 }
 
-/* Returns the descriptor of the memory, or -errno. */
+/* Returns the memory's descriptor, or -errno. */
 static int attach(struct real_endpoints *endpoints, struct program *program,
 	const struct endpoint_request *ask)
 {
@@ -224,7 +224,7 @@ static int attach(struct real_endpoints *endpoints, struct program *program,
 
 /* --- connections --- */
 
-/* Returns the descriptor of the memory, which the caller closes, or -1. */
+/* Returns the memory's descriptor, which the caller closes, or -1. */
 static int reply(struct real_endpoints *endpoints, struct program *program,
 	const struct endpoint_request *ask, struct endpoint_answer *answer)
 {
@@ -276,7 +276,7 @@ static bool send_answer(
 	return sendmsg(program->socket, &message, MSG_NOSIGNAL) == (ssize_t)sizeof(*answer);
 }
 
-/* Returns false if the program has ended or violates the protocol. */
+/* Returns false if the program disconnected or violated the protocol. */
 static bool serve(struct real_endpoints *endpoints, struct program *program)
 {
 	struct endpoint_request ask;
@@ -326,7 +326,7 @@ static void accept_program(struct real_endpoints *endpoints)
 		(struct program){.socket = fd, .number = -1, .door = -1, .bell = -1};
 }
 
-/* Frees endpoints that loops have finished, and forgets programs that have left. */
+/* Frees endpoints that loops have finished, and removes disconnected programs. */
 static void sweep(struct real_endpoints *endpoints)
 {
 	uint32_t kept = 0;

@@ -18,7 +18,7 @@
 #define TRANSIT_MBUFS_MAX 65536u
 #define HELD_LATER_MAX    16384u
 
-/* Ports that live here. */
+/* Returns the number of local ports. */
 static unsigned count_ends(const struct real_fabric_options *options)
 {
 	const struct topology *topology = options->topology;
@@ -40,8 +40,8 @@ static unsigned count_loops(const struct real_fabric_options *options)
 	return loops > rte_lcore_count() ? rte_lcore_count() : loops;
 }
 
-/* Buffers that re-injecting hosts may keep, with an upper limit for fabrics where these are many
- * and large. */
+/* Returns the number of buffers that re-injecting hosts may hold, limited for fabrics with many or
+ * large in-transit buffers. */
 static unsigned count_transit(const struct real_fabric_options *options)
 {
 	uint64_t each = options->run->nic.itb.pool_bytes / DEVICE_TRANSIT_BYTES, all = 0;
@@ -52,7 +52,7 @@ static unsigned count_transit(const struct real_fabric_options *options)
 	return all < TRANSIT_MBUFS_MAX ? (unsigned)all : TRANSIT_MBUFS_MAX;
 }
 
-/* Frames that their transmitters hold back. */
+/* Returns the number of frames that transmitters delay. */
 static unsigned count_held(const struct real_fabric_options *options)
 {
 	const struct topology *topology = options->topology;
@@ -67,7 +67,7 @@ static unsigned count_held(const struct real_fabric_options *options)
 			held += real_held_frames(&topology->link_at[i]);
 	if (!options->plugs || !usual.given)
 		return held;
-	/* Cables that are plugged in later. */
+	/* Cables that may be connected later. */
 	for (at.device = 0; at.device < topology->switches; at.device++)
 		for (at.port = 0; at.port < topology->switch_at[at.device].ports; at.port++)
 			if ((options->switch_here == NULL || options->switch_here[at.device]) &&
@@ -76,7 +76,7 @@ static unsigned count_held(const struct real_fabric_options *options)
 	return held + RTE_MIN(later, HELD_LATER_MAX);
 }
 
-/* The total without the additional needs of external ports' drivers. */
+/* Excludes the additional needs of external ports' drivers. */
 static void request_pools(
 	const struct real_fabric_options *options, bool itbs, struct real_pool_request *request)
 {
@@ -108,12 +108,12 @@ unsigned real_fabric_memory_mib(const struct real_fabric_options *options)
 	return real_pool_memory_mib(&request, &sizes);
 }
 
-/* All frames that a device receives come from this process. */
+/* Returns true if all received frames come from this process. */
 static bool is_whole(const struct real_fabric_options *options)
 {
 	unsigned count = 0;
 
-	/* Counts the ends of links that lead to other processes. */
+	/* Counts links to other processes. */
 	for (uint32_t i = 0; options->external != NULL && i < options->topology->links; i++)
 		count += options->external[i] != NULL;
 	return count == 0;
@@ -185,7 +185,7 @@ static int make_routes(struct real_fabric *fabric, struct error *error)
 	return fabric_routes_compute(&fabric->routes, topology, run, error);
 }
 
-/* Each queue of a host has its own traffic sources. */
+/* Each queue of a host has separate traffic sources. */
 static int check_sources(struct real_fabric *fabric, struct error *error)
 {
 	const struct queuing *queuing = fabric->routes.queuing;

@@ -2,14 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A fabric, or a part of one, on the real clock in one process: switches and interfaces of a
- * topology, joined by in-memory links with rate and delay, and by ethdevs where a link leads to
- * another process. weft-fabric holds a whole fabric; weft-switch and weft-nic in a lab hold the
- * devices that are assigned to them. The code is the same.
+/* A fabric, or part of one, on the real clock in one process: switches and interfaces of a
+ * topology, connected by in-memory links with rate and delay, and by ethdevs where a link leads to
+ * a different process. weft-fabric runs a whole fabric; weft-switch and weft-nic run the devices of
+ * a lab assigned to them. The code is the same.
  *
- * Life: real_fabric_create() builds everything (EAL is running), real_fabric_run() polls until it
- * is stopped, real_fabric_result() returns what was measured, real_fabric_destroy() frees all. The
- * main thread calls these; with several lcores the devices are shared out among them. */
+ * Life cycle: real_fabric_create() builds everything (EAL must be running), real_fabric_run() polls
+ * until stopped, real_fabric_result() returns the measurements, and real_fabric_destroy() frees
+ * everything. Call these from the main thread; devices are distributed over the lcores. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -25,138 +25,129 @@
 #include "port/tsc_clock.h"
 #include "topo/topology.h"
 
-#define REAL_FILES_OF_EDGE 3 /* descriptors */
+#define REAL_FILES_OF_EDGE 3 /* file descriptors per edge */
 
 struct fabric_routes;
 struct real_fabric;
 
-/* The cables of a fabric that may have been moved. */
+/* A fabric's cables, some of which may have been moved. */
 struct real_cabling {
 	const struct topology *topology;
 	const struct run_config *run;
-	const char *const *device; /* [2 * link + side]: "shared:PATH:END" of the ends here */
+	const char *const
+		*device; /* [2 * link + side]: "shared:PATH:END" for ends in this process */
 };
 
 struct real_fabric_options {
 	const struct topology *topology;
 	const struct run_config *run;
 	const char *name; /* prefix of mempool names; short */
-	/* Computed routes (fabric_routes.h), whose ownership passes to the fabric; NULL: it
-	 * computes them. */
+	/* Computed routes (fabric_routes.h), taken over by the fabric; NULL: it computes them. */
 	struct fabric_routes *routes;
-	/* Devices that live here; NULL: all. [switch], [host] */
+	/* [switch], [host]: devices in this process; NULL: all. */
 	const bool *switch_here, *host_here;
-	/* Device arguments of links with one end here and one elsewhere, by [link]; NULL if there
-	 * are no such links. */
+	/* [link]: device arguments of links with one end in this process; NULL: no such links. */
 	const char *const *external;
-	const uint16_t *vlan; /* [link]: their VLAN tags; NULL: none has tags */
-	/* Sessions must differ from those in earlier runs of these devices. */
+	const uint16_t *vlan; /* [link]: VLAN tags of those links; NULL: untagged */
+	/* Identifies this run; must differ from the sessions of earlier runs of these devices. */
 	uint32_t session;
-	uint16_t fabric; /* number in all frames (frame.h); 0: no name */
-	/* For the control frames on links to other processes (link_seal.h); NULL: none. */
+	uint16_t fabric; /* fabric number in all frames (frame.h); 0: unnamed */
+	/* Key for control frames on links to other processes (link_seal.h); NULL: none. */
 	const struct link_key *link_key;
-	/* Data frames carry tags from host to host (link_seal.h); NULL: no tags. Only if the run
-	 * has security.data, so that frames have room for them. */
+	/* Key for the tags of data frames, from host to host (link_seal.h); NULL: no tags. Requires
+	 * security.data in the run, so that frames have space for tags. */
 	const struct data_tag_key *data_key;
-	unsigned lcores; /* poll loops; 0: 1. EAL was started with as many */
-	/* If there are more loops than switches, switches are divided. */
+	unsigned lcores; /* number of poll loops, 0: 1; at most EAL's lcores */
+	/* Divides switches among loops if there are more loops than switches. */
 	bool divides;
-	/* Bytes kept of each captured frame; 0: whole frames. */
+	/* Bytes captured per frame; 0: whole frames. */
 	uint32_t snap_bytes;
-	const struct capture_limits *limits; /* files of captures; NULL: none */
-	bool calibrates;           /* a run ends with its traffic; frames in flight are ignored */
-	struct run_stream *stream; /* gets each sample of a run at once; NULL: none */
-	/* The processes of a lab share a clock; NULL: the fabric has its own, which starts now. */
+	const struct capture_limits *limits; /* capture file limits; NULL: none */
+	bool calibrates; /* calibration: a run ends with its traffic and ignores frames in flight */
+	struct run_stream *stream; /* receives each sample immediately; NULL: none */
+	/* Clock shared by the processes of a lab; NULL: the fabric's own, which starts now. */
 	const struct clock *clock;
-	/* Number of programs that may be attached to a host at a time (real_endpoints.h), 0: none;
-	 * and the path of the socket for them. */
+	/* Maximum number of programs attached to a host at a time (real_endpoints.h), 0: none; and
+	 * the path of their socket. */
 	uint16_t endpoints;
 	const char *endpoint_socket;
-	/* File that keeps 'link' and 'set' commands for the next start of the process; NULL:
-	 * none. */
+	/* File that preserves 'link' and 'set' commands across restarts; NULL: none. */
 	const char *orders;
-	/* Cables in shared memory can be plugged in and pulled out while the fabric serves. These
-	 * are then the maximum numbers of hosts and switches. 'recable' gets the current cabling,
-	 * which stays valid until the fabric is destroyed. It returns 0, or -errno with error
-	 * set. */
+	/* 'plugs': cables in shared memory can be connected and disconnected while the fabric
+	 * serves, for at most 'hosts_max' hosts and 'switches_max' switches. 'recable' gets the
+	 * current cabling, which must remain valid until the fabric is destroyed; returns 0, or
+	 * -errno with error set. */
 	bool plugs;
 	uint32_t hosts_max, switches_max;
 	int (*recable)(void *ctx, struct real_cabling *cabling, struct error *error);
 	void *recable_ctx;
 };
 
-/* Checks that a mapper's files can be read: fabric key, expected topology. Returns 0 or -errno with
- * fault set. Call it before EAL runs, so that the user sees the error at once. */
+/* Checks that a mapper's files can be read: fabric key, expected topology. Call before EAL starts,
+ * so that errors are reported immediately. Returns 0, or -errno with error set. */
 int real_fabric_check(const struct run_config *run, struct error *error);
 
-/* Maximum memory in MiB that such a fabric needs from EAL. Call it before EAL runs. */
+/* Returns the maximum memory in MiB that such a fabric needs from EAL. Call before EAL starts. */
 unsigned real_fabric_memory_mib(const struct real_fabric_options *options);
 
-/* Returns NULL with error set on failure. Everything that 'options' points to must outlive the
- * fabric. */
+/* The objects in 'options' must outlive the fabric. Returns NULL with error set on failure. */
 struct real_fabric *real_fabric_create(
 	const struct real_fabric_options *options, struct error *error);
 void real_fabric_destroy(struct real_fabric *fabric);
-/* Like real_fabric_destroy(), for use before the process exits: leaves the mbuf pools to the
- * kernel. DPDK writes zeros over memory that it frees, which would take longer than everything
- * else, because most of that memory was never used. */
+/* Like real_fabric_destroy(), but leaves the mbuf pools to the kernel; call before the process
+ * exits. DPDK zeroes memory that it frees. That would take longer than everything else, because
+ * most of this memory was never used. */
 void real_fabric_end(struct real_fabric *fabric);
 
-/* Waits for the links (5 s at most) and for mapped routes to all hosts (20 s at most), then sends
- * the run file's traffic for 'duration', then waits until packets in flight have arrived, 2 s at
- * most. '*stop' ends it early: traffic stops, packets in flight are still delivered. 'duration'
- * WEFT_TIME_NEVER: until stopped. */
+/* Waits for the links (up to 5 s) and for mapped routes to all hosts (up to 20 s), sends the run
+ * file's traffic for 'duration' (WEFT_TIME_NEVER: until stopped), and then waits up to 2 s for
+ * packets in flight. '*stop' stops the traffic early; packets in flight are still delivered. */
 void real_fabric_run(struct real_fabric *fabric, weft_time duration, const atomic_bool *stop);
 
-/* How long the run has been sending traffic. Returns false if it still waits for links and routes.
- * Any thread. */
+/* Sets *time to how long the run has been sending traffic. Returns false if it is still waiting for
+ * links and routes. Any thread. */
 bool real_fabric_sent_for(const struct real_fabric *fabric, weft_time *time);
 
-/* Serves as a part of a lab until '*stop' is set: traffic flows only on command. Commands arrive
- * through telemetry's /weft/control,TEXT:
- *     traffic start NANOSECONDS    sends the traffic section for this time and measures; with
- *                                  "loaded" after it, sends the loaded traffic instead
- *     traffic load PATH            loads run.yaml beside PATH and writes errors in it to PATH
- *                                  (real_traffic_load())
- *     traffic stop
- *     link PORT down               cuts the cable at a port that is here, link PORT up joins it
- *     cables PATH                  moves the cables that real_fabric_options.recable moves, and
- *                                  then writes the answer, {} or {"error": text}
- *     report PATH                  writes this part's result as JSON, and "PATH.part" first
- *     counts PATH                  the same without the samples, of which there may be a million
- *     mapper REQUEST               with mapped routes: see control_plane_ask() */
+/* Serves as part of a lab until '*stop' is set; traffic is sent only on command. Commands arrive
+ * through telemetry's /weft/control,TEXT: traffic start NANOSECONDS    sends the configured traffic
+ * for this time and measures it; with a final "loaded", sends the loaded traffic instead traffic
+ * load PATH            loads run.yaml in the directory of PATH and writes errors to PATH
+ * (real_traffic_load()) traffic stop link PORT down               cuts the cable at a local port;
+ * 'link PORT up' rejoins it cables PATH                  moves the cables that
+ * real_fabric_options.recable changes, then writes the answer, {} or {"error": text} report PATH
+ * writes this part's result as JSON, first to "PATH.part" counts PATH                  like report,
+ * but without the samples, which may number a million mapper REQUEST               for mapped
+ * routes: see control_plane_ask() */
 void real_fabric_serve(struct real_fabric *fabric, const atomic_bool *stop);
 
-/* Fills 'result', which is zeroed; the caller frees it. */
+/* Fills 'result', which must be zeroed; the caller frees it. Returns 0 or -ENOMEM. */
 int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct error *error);
-/* After the run: returns 0, or -EINVAL with the reason: a schedule has not ended, or traffic
+/* Call after the run. Returns 0, or -EINVAL with error set if a schedule did not end, or traffic
  * started without mapped routes to all hosts. */
 int real_fabric_check_complete(const struct real_fabric *fabric, struct error *error);
 
-/* Other processes of a lab have poll loops on these CPUs, so there are more loops than CPUs. Call
- * before the loops run. */
+/* Sets whether the loops of a lab's processes outnumber their CPUs. Call before the loops run. */
 void real_fabric_set_crowded(struct real_fabric *fabric, bool crowded);
 
-/* Sets which hosts of a lab use this fabric's clock, [host of the topology]: clocks of different
- * machines are unrelated, so interfaces measure their offsets, for latencies. Call after
- * real_fabric_create(), before the first frame; without this call all hosts use it. May return
- * -ENOMEM. */
+/* Sets which hosts of a lab use this fabric's clock, [host of the topology]. Clocks of different
+ * machines are unrelated, so interfaces measure their offsets for latencies. Call between
+ * real_fabric_create() and the first frame. By default, all hosts do. Returns 0 or -ENOMEM. */
 int real_fabric_set_clocks(
 	struct real_fabric *fabric, const bool *host_has_ours, struct error *error);
 
-/* The ports, for captures: "s0:1", "h3:0". */
+/* Returns the ports for captures, named "s0:1", "h3:0". */
 struct capture_manager *real_fabric_captures(struct real_fabric *fabric);
 
-/* 'dilation: auto': the smallest of 1, 2, 5, 10, … with which this machine meets the file's demand
- * for the traffic of a fabric, and one step higher unless that is 1. Each factor is tried with a
- * short run of the fabric itself, without programs and mapper. A factor that meets the demand is
- * tried twice, because a busy machine may be idle for a moment. The extra step is a margin: trials
- * are short, and a longer run on a busy machine meets longer stalls. Without a demand in the file,
- * run_fidelity_meets() uses Weft's. */
+/* 'dilation: auto': the lowest factor of 1, 2, 5, 10, … with which this machine meets the file's
+ * fidelity demand for the fabric's traffic, and one step higher unless that is 1. Each factor is
+ * tested with a short run of the fabric without programs and mapper. A factor that meets the demand
+ * is tested twice, because a busy machine may be idle for a moment. The extra step is a margin:
+ * longer runs on a busy machine encounter longer stalls. Without a demand in the file,
+ * run_fidelity_meets() uses Weft's default. */
 
-/* EAL is running. 'options' belong to the fabric that will be started; 'run' has RUN_DILATION_AUTO.
- * Fills 'dilation', and prints the lateness with each factor. Returns 0; -EINVAL: no traffic, or no
- * data frame arrived in a trial; -EBUSY: no factor is large enough; -EINTR: '*stop' was set; or
- * another -errno. All set fault. */
+/* Sets *dilation and prints the lateness for each factor. EAL must be running. 'options' are those
+ * of the fabric to be started; 'run' has RUN_DILATION_AUTO. Returns 0, or -errno with error set:
+ * -EINVAL if there is no traffic or no data frame arrived in a trial, -EBUSY if no factor is large
+ * enough, -EINTR if '*stop' was set. */
 int real_calibrate(const struct real_fabric_options *options, const atomic_bool *stop, FILE *out,
 	uint32_t *dilation, struct error *error);

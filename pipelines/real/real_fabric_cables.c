@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Cables that are plugged in and pulled out while the fabric runs, for 'weft lab apply'. The leader
- * loads the new cabling, darkens the ends of cables that go, and waits until their links are down.
- * Then each loop moves the ends that it polls, between two iterations. */
+/* Cables connected and disconnected while the fabric runs, for 'weft lab apply'. The leader loads
+ * the new cabling, turns off the carrier at the ends of cables to be removed, and waits until their
+ * links are down. Each loop then moves the ends that it polls, between two iterations. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,9 +13,9 @@
 #include "real_fabric_idle.h"
 #include "real_private.h"
 
-/* --- what changes --- */
+/* --- changes --- */
 
-/* The link of the end in the new cabling, or NULL. */
+/* Returns the end's link in the new cabling, or NULL. */
 static const struct topology_link *wire_of(
 	const struct real_cabling *cabling, const struct real_end *end)
 {
@@ -85,7 +85,8 @@ void real_cables_load(struct real_fabric *fabric, const char *path, weft_time no
 	recabling->failed = 0;
 	for (uint32_t i = 0; i < fabric->ends; i++)
 		if (fabric->end[i].moved && fabric->end[i].open) {
-			port_cut(&fabric->end[i].port, true); /* by order: no fault */
+			port_cut(&fabric->end[i].port,
+				true); /* as if cut by a command: not a fault */
 			port_set_cut(&fabric->end[i].port, PORT_CUT_CARRIER, true);
 		}
 	real_idle_defer(fabric, now);
@@ -145,7 +146,7 @@ void real_cables_done(struct real_fabric *fabric)
 
 /* --- in the loops --- */
 
-/* The end's link is down, so nothing is stored for it. */
+/* Connects the end's new cable, if any. Its old link is down, so no frames are stored for it. */
 static void move(struct real_worker *worker, struct real_end *end, struct port_auth *guard)
 {
 	struct real_fabric *fabric = worker->fabric;

@@ -18,15 +18,14 @@
 #include "real_fabric_idle.h"
 #include "setup/device_config.h"
 
-/* Maximum sleep of the control thread, in real time: while a change is in progress or commands wait
- * for the loops, while a reader of the output is slow, and otherwise, when frames for it ring. */
+/* Maximum sleep of the control thread, in real time: during a change or while commands wait for the
+ * loops, while a reader of the output is slow, and otherwise, because loops signal new frames. */
 #define SLEEP_BUSY_PS   (100 * PS_PER_US)
 #define SLEEP_OUTPUT_PS PS_PER_MS
 #define SLEEP_PS        (50 * PS_PER_MS)
-/* The maximum by which the control plane's time advances in one step, besides the sleep that was
- * intended. A thread that computed routes, or had no CPU, received nothing meanwhile: that does not
- * mean that the others were silent, and the mappers of this process must not take over from each
- * other. */
+/* Maximum step of the control plane's time beyond the intended sleep. A thread that was computing
+ * routes, or had no CPU, received nothing during that time. This does not mean that others were
+ * silent, and mappers of this process must not take over from each other. */
 #define STEP_MAX_PS (10 * PS_PER_MS)
 
 struct real_control {
@@ -35,10 +34,10 @@ struct real_control {
 	struct control_plane_device *device;
 	unsigned devices;
 	struct fabric_key key;
-	struct topology *expect; /* NULL: the fabric's own */
+	struct topology *expect; /* NULL: the fabric's own topology */
 	struct text_output output;
 	pthread_t thread;
-	int bell; /* an eventfd that ends the thread's sleep */
+	int bell; /* eventfd that ends the thread's sleep */
 	atomic_bool rung;
 	bool running;
 	atomic_bool halt;
@@ -77,7 +76,7 @@ static int list_devices(struct real_control *control, struct error *error)
 	return 0;
 }
 
-/* Reads files that the run file names. Without such a file 'key' and '*expect' stay unchanged. */
+/* Reads the files named in the run file; without a file, 'key' or '*expect' is unchanged. */
 static int open_files(const struct run_config_mapper *mapper, struct fabric_key *key,
 	struct topology **expect, struct error *error)
 {
@@ -103,7 +102,7 @@ int real_fabric_check(const struct run_config *run, struct error *error)
 	return result;
 }
 
-/* Higher than all numbers in earlier runs of these devices. */
+/* Returns a number that exceeds all numbers of earlier runs of these devices. */
 static uint64_t counter_now(void)
 {
 	struct timespec now;
@@ -112,9 +111,9 @@ static uint64_t counter_now(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The thread has work. Once it is told, frames cost no system calls until it has looked. The
- * exchange orders the work before the look at 'rung': a load alone could see the value of before
- * the thread's last poll, which then missed the work. */
+/* Tells the thread that it has work. Further calls make no system call until the thread polls. The
+ * exchange orders the work before the test of 'rung': a plain load could return the value from
+ * before the thread's last poll, which then missed the work. */
 static void ring(void *ctx)
 {
 	struct real_control *control = ctx;
@@ -252,7 +251,7 @@ bool real_control_ask(struct real_fabric *fabric, const char *request)
 
 /* --- the thread --- */
 
-/* In real time; ring() ends it. */
+/* Sleeps in real time, until ring() at the latest. */
 static void sleep_for(struct real_control *control, weft_time time)
 {
 	struct pollfd bell = {.fd = control->bell, .events = POLLIN};
@@ -264,8 +263,8 @@ static void sleep_for(struct real_control *control, weft_time time)
 		eventfd_read(control->bell, &value);
 }
 
-/* Neither the loops nor this thread, on which all agents here depend, may wait for a slow reader of
- * the output. Returns false if it has to be called again. */
+/* Neither the loops nor this thread, on which all local agents depend, may wait for a slow reader
+ * of the output. Returns false if it must be called again. */
 static bool print_messages(struct real_control *control)
 {
 	bool warning;
@@ -279,7 +278,7 @@ static bool print_messages(struct real_control *control)
 	return false;
 }
 
-/* How long it may sleep until ring(). */
+/* Returns how long the thread may sleep unless ring() wakes it. */
 static weft_time longest_sleep(struct real_control *control)
 {
 	bool printed = print_messages(control);
@@ -302,12 +301,12 @@ static void *run_plane(void *ctx)
 	while (!atomic_load_explicit(&control->halt, memory_order_relaxed)) {
 		weft_time wall, due;
 
-		/* The work of earlier rings is visible to this poll. */
+		/* The work of earlier ring() calls is visible to this poll. */
 		atomic_exchange(&control->rung, false);
 		wall = clock_now(clock);
 		now += RTE_MIN(wall - before, asleep + STEP_MAX_PS);
 		before = wall;
-		/* The plane's own work, such as computing routes, is not a stall. */
+		/* The plane's own work, such as computing routes, does not count as a stall. */
 		control_plane_absent(control->plane, wall - left, now);
 		due = control_plane_poll(control->plane, now, wall);
 		left = clock_now(clock);
@@ -320,8 +319,8 @@ static void *run_plane(void *ctx)
 	return NULL;
 }
 
-/* Starts one of EAL's threads for such work, on a CPU to which no loop is pinned. Without one
- * nothing computes routes, and real_control_why() reports it. */
+/* Starts a control thread of EAL, on a CPU without a pinned loop. If this fails, nothing computes
+ * routes, and real_control_why() reports it. */
 void real_control_start(struct real_fabric *fabric)
 {
 	struct real_control *control = fabric->control;

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Searches per watchdog time, or per the watchdog's default time. */
+/* Searches per watchdog timeout, or per the watchdog's default timeout if that is shorter. */
 #define LOOKS       16
 #define PATIENCE_PS (50 * PS_PER_MS)
-/* With several loops, heads of switches are collected less often. */
+/* With several loops, the switches' heads are collected less often. */
 #define LOOPS_LOOK 3
 
 int real_deadlock_open(struct real_fabric *fabric, struct error *error)
@@ -22,7 +22,7 @@ int real_deadlock_open(struct real_fabric *fabric, struct error *error)
 	if (fabric->sw == NULL)
 		return error_set(
 			error, ENOMEM, "not enough memory for %u switches", fabric->switch_count);
-	/* The shards of a divided switch have their own queues, which are not searched. */
+	/* Divided switches are not searched: their shards have separate queues. */
 	for (unsigned i = 0; i < fabric->switch_count; i++)
 		if (fabric->switches[i].division == NULL)
 			fabric->sw[fabric->switches[i].number] = fabric->switches[i].sw;
@@ -164,7 +164,7 @@ void real_deadlock_middle(struct real_fabric *fabric)
 		fabric->hosts[i].middle = transit_of(&fabric->hosts[i]);
 }
 
-/* A loop without a CPU explains why everything that it polls has waited. */
+/* While a loop has no CPU, everything that it polls waits without being starved. */
 static weft_time patience_of(const struct real_fabric *fabric)
 {
 	weft_time patience = fabric->starved_after;

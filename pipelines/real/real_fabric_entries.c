@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of flows in a cache line; rows are whole lines, so two loops never write to the same
- * one. */
+/* Flows per cache line. Rows are whole lines, so that two loops never write to the same line. */
 #define LINE_FLOWS (64 / sizeof(struct measure_sink_flow))
 
 static size_t row_flows(const struct real_fabric *fabric)
@@ -27,7 +26,7 @@ static size_t loop_flows(const struct real_fabric *fabric, const struct real_tra
 	return finite * row_flows(fabric);
 }
 
-/* The loop's row for each entry; NULL: the entry has no end. */
+/* Lists the loop's row for each entry; NULL: the entry has no end. */
 static void list_rows(const struct real_fabric *fabric, unsigned loop,
 	struct measure_sink_flow *row[RUN_TRAFFIC_MAX])
 {
@@ -118,7 +117,7 @@ static void read_sink(
 		struct measure_entry *entry = &fabric->work->window.entry[i];
 
 		entry->now.messages += from->messages;
-		/* A frame's entry is unknown before its release. */
+		/* A frame's entry is unknown until the frame is released. */
 		entry->now.wire_bytes += from->bytes + from->frames * overhead;
 		entry->now.released_wire_bytes += from->bytes + from->frames * overhead;
 		entry->now.timed += from->total_ns.count;
@@ -160,7 +159,7 @@ static void add_generated(struct real_fabric *fabric, const struct real_host *ho
 		const struct traffic_config *config = traffic_config(poll->source[i]);
 		struct measure_flow *flow = fabric->work->window.entry[config->entry].flow;
 
-		/* If there are several lanes, only the first is counted, on behalf of all. */
+		/* With several lanes, the first one counts on behalf of all. */
 		if (flow != NULL && config->lane == 0)
 			flow[traffic_port(config)].generated =
 				traffic_counters(poll->source[i])->generated_messages;
@@ -196,7 +195,7 @@ void real_entries_add_latencies(const struct real_fabric *fabric, struct run_res
 		for (unsigned k = 0; k < sink->entries && k < result->entries; k++) {
 			const struct measure_sink_entry *from = &sink->entry[k];
 
-			/* A histogram without values may have no memory yet. */
+			/* A histogram without values may not have memory. */
 			if (from->network_ns.count > 0)
 				histogram_merge(&result->entry[k].network_ns, &from->network_ns);
 			if (from->total_ns.count > 0)

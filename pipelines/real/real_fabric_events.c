@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The events of a run (run_events.h) on the real clock: the leader carries them out when they are
- * due. Links notice by themselves, and hosts resend unacknowledged frames. In a lab of several
- * processes, each carries out the events at its own ends of links. */
+/* The events of a run (run_events.h) on the real clock: the leader executes them when they are due.
+ * Links detect cuts, and hosts resend unacknowledged frames, as in any fabric. In a lab with
+ * several processes, each process executes the events at its own link ends. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,25 +15,25 @@
 #include "real_fabric_idle.h"
 #include "real_private.h"
 
-#define LAB_PS  ((weft_time)24 * 3600 * PS_PER_S) /* events of a lab end after a day */
-#define REST_PS (100 * PS_PER_MS)                 /* idle loops sleep for half of this time */
+#define LAB_PS  ((weft_time)24 * 3600 * PS_PER_S) /* horizon of a lab's events: one day */
+#define REST_PS (100 * PS_PER_MS)                 /* twice the sleep of idle loops */
 
-/* An event that has occurred. */
+/* An event that occurred. */
 struct seen {
 	struct run_event_act act;
 	weft_time detect_ps;
-	uint64_t lost, resent, abandoned; /* by all, until then */
+	uint64_t lost, resent, abandoned; /* totals at the time of the event */
 };
 
 struct real_events {
 	struct run_event_plan plan;
-	weft_time from;    /* its times count from then on */
-	uint32_t *cuts;    /* [links]: number of events that currently cut the cable */
+	weft_time from;    /* start of the events' time */
+	uint32_t *cuts;    /* [links]: number of events that currently cut the link's cable */
 	struct seen *seen; /* [plan.occurrences] */
 	uint32_t count;
-	uint32_t cutting; /* the last one that cut a cable */
-	bool watching;    /* for links that go down after that event */
-	/* While an act is carried out. */
+	uint32_t cutting; /* index of the last event that cut a cable */
+	bool watching;    /* watches for links that go down after that event */
+	/* Valid while an act is executed. */
 	struct real_fabric *fabric;
 	const struct run_event_act *act;
 	bool undo;
@@ -74,8 +74,7 @@ void real_events_destroy(struct real_events *events)
 	free(events);
 }
 
-/* An end of a cable. Returns NULL if it is in another process, or 'weft lab apply' moved the
- * cable. */
+/* Returns an end of a cable; NULL if it is in a different process or the cable was moved. */
 static struct real_end *end_of(const struct real_events *events, uint32_t link, unsigned side)
 {
 	const struct topology_link *wire = &events->plan.topology->link_at[link];
@@ -88,7 +87,7 @@ static struct real_end *end_of(const struct real_events *events, uint32_t link, 
 		       : NULL;
 }
 
-/* Sets both ends, so that neither treats it as a fault. */
+/* Sets both ends, so that neither treats the cut as a fault. */
 static void set_cut(struct real_events *events, uint32_t link, bool cut)
 {
 	for (unsigned side = 0; side < 2; side++) {
@@ -97,7 +96,7 @@ static void set_cut(struct real_events *events, uint32_t link, bool cut)
 		if (end != NULL)
 			port_set_cut(&end->port, PORT_CUT_EVENT, cut);
 	}
-	/* The ends must notice the change in time, so loops must not sleep. */
+	/* Loops must not sleep, so that the ends detect the change in time. */
 	real_idle_defer(events->fabric, clock_now(&events->fabric->clock));
 }
 
@@ -132,7 +131,7 @@ static void change(void *ctx, uint32_t link)
 	for (unsigned side = 0; side < 2; side++) {
 		struct real_end *end = end_of(events, link, side);
 
-		/* A drain concerns only the direction that leaves the switch. */
+		/* A drain affects only the direction out of the switch. */
 		if (end != NULL && (event->drain_bps == 0 || end->at.kind == DEVICE_SWITCH))
 			real_end_set(events->fabric, end, events->undo ? NULL : asked);
 	}
@@ -199,15 +198,14 @@ static void take_counts(const struct real_fabric *fabric, struct seen *seen)
 	}
 }
 
-/* --- cuts that are noticed --- */
+/* --- detection of cuts --- */
 
 struct look {
 	const struct real_events *events;
 	bool down, cut; /* an end of a link is down; a link is still cut */
 };
 
-/* A run_event_link_fn. The loop that polls the link owns its state; a stale word is simply read
- * again. */
+/* A run_event_link_fn. The loop that polls the link owns its state; a stale value is read again. */
 static void look(void *ctx, uint32_t link)
 {
 	struct look *look = ctx;
@@ -224,7 +222,7 @@ static void look(void *ctx, uint32_t link)
 	}
 }
 
-/* After the last event that cut a cable, until its links are down or joined. */
+/* Watches the links of the last event that cut a cable, until one is down or all are rejoined. */
 static void watch_links(struct real_events *events, weft_time now)
 {
 	struct seen *seen = &events->seen[events->cutting];
@@ -289,7 +287,7 @@ int real_events_result(const struct real_fabric *fabric, struct run_result *resu
 	if (events == NULL)
 		return 0;
 	take_counts(fabric, &end);
-	/* The events of a lab continue after the run. */
+	/* A lab's events continue after the run. */
 	for (uint32_t i = 0;
 		i < events->count &&
 		events->seen[i].act.at_ps < run_result_minus(fabric->ended_at, events->from);

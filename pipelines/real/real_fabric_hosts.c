@@ -16,7 +16,7 @@
 
 #define TAP_MESSAGES 1024
 
-/* Routes of one host in the form of the interface. Mapped ones come later. */
+/* Converts a host's routes for its interface. Mapped routes arrive later. */
 static int copy_routes(struct real_fabric *fabric, struct real_host *host, struct error *error)
 {
 	uint32_t hosts = fabric->options.topology->hosts;
@@ -57,7 +57,7 @@ static const struct run_config_edge *find_edge(const struct real_fabric *fabric,
 	return NULL;
 }
 
-/* The address of an edge in host byte order; 0: none. */
+/* Returns the edge's address in host byte order; 0: none. */
 static uint32_t address_of(const struct run_config_edge *edge)
 {
 	char text[RUN_ADDRESS_MAX];
@@ -73,8 +73,8 @@ static uint32_t host_of(const struct real_fabric *fabric, const struct run_confi
 	return (uint32_t)topology_find_host(fabric->options.topology, edge->host);
 }
 
-/* The network in which host i has address base + 1 + i, derived from the first edge whose address
- * allows this. */
+/* Returns the base of the network in which host i has address base + 1 + i, derived from the first
+ * edge whose address permits this. */
 static uint32_t network_of(const struct real_fabric *fabric)
 {
 	const struct run_config_edge_list *edges = &fabric->options.run->edges;
@@ -88,8 +88,7 @@ static uint32_t network_of(const struct real_fabric *fabric)
 	return EDGE_BASE_DEFAULT;
 }
 
-/* Edges have their addresses from the file; other hosts follow the rule, unless it leaves them no
- * address. */
+/* Edges get their addresses from the file, other hosts base + 1 + i, or none if that is taken. */
 static void give_addresses(struct real_fabric *fabric)
 {
 	const struct run_config_edge_list *edges = &fabric->options.run->edges;
@@ -220,7 +219,7 @@ int real_hosts_create(struct real_fabric *fabric, struct error *error)
 	return result;
 }
 
-/* Names the clock: processes that share a clock use the same name. */
+/* Returns an identifier of the clock, equal in all processes that share the clock. */
 static uint32_t name_clock(const struct clock *clock)
 {
 	uint64_t word = rng_mix(clock->hz) ^ clock->origin_tsc;
@@ -267,8 +266,8 @@ void real_hosts_destroy(struct real_fabric *fabric)
 	free(fabric->address);
 }
 
-/* Bytes of route and latency extension in a frame of this host, for computing the load. In the
- * host's loop. */
+/* Returns the bytes of route and latency extension in a frame of this host, which count as load.
+ * Call in the host's loop. */
 static uint32_t route_bytes(const struct real_host *host, uint16_t to)
 {
 	const struct nic_routes *routes = nic_config(host->poll->nic)->routes;
@@ -281,7 +280,7 @@ static uint32_t route_bytes(const struct real_host *host, uint16_t to)
 		       : length;
 }
 
-/* A destination to which this host sends. */
+/* Returns a destination to which this host sends. */
 static uint16_t other_host(const struct topology *topology, uint32_t host)
 {
 	uint32_t other = host == 0;
@@ -346,7 +345,7 @@ void real_host_measure(const struct real_fabric *fabric, struct real_host *host)
 		measure_sink_restart(host->poll->sink, fabric->measure_from);
 }
 
-/* A lab keeps running after its traffic, until it is stopped. */
+/* Returns true if the process is ending; a lab continues after its traffic until it is stopped. */
 static bool is_ending(const struct real_fabric *fabric)
 {
 	return !fabric->serving ||
@@ -357,5 +356,5 @@ void real_host_stop_traffic(const struct real_fabric *fabric, struct real_host *
 {
 	poll_nic_stop_traffic(host->poll, now);
 	if (is_ending(fabric))
-		host->poll->tap.due = WEFT_TIME_NEVER; /* nothing new from the kernel either */
+		host->poll->tap.due = WEFT_TIME_NEVER; /* stops reading from the kernel */
 }

@@ -11,19 +11,18 @@
 #include "poll/poll_nic_endpoints.h"
 
 /* Times without sleep after the last message of its hosts, and after the last frame that a loop
- * moved, such as a mapper's question: the next one is likely to come soon. */
+ * moved, such as a mapper's request: the next one is likely to follow soon. */
 #define IDLE_PS (5 * PS_PER_MS)
 #define CALM_PS (100 * PS_PER_US)
-/* The same if frames come from other processes, in whose hosts more of them may be waiting. */
+/* Replaces CALM_PS if frames come from other processes, whose hosts may have more to send. */
 #define CALM_BESIDE_PS (2 * PS_PER_MS)
-/* Time without sleep after a cable was cut or joined, until its ends and the mapper have
- * noticed. */
+/* Time without sleep after a cable was cut or rejoined: its ends and the mapper must detect it. */
 #define AWAKE_HELLOS (2 * LINK_HELLOS_MISSED)
 #define REST_MS      50
 /* A neighbour in another process expects a hello in each hello interval. */
 #define RESTS_PER_HELLO 4
 #define READY_MAX       8
-#define PORTS_MAX       256 /* polled by a loop with links to other processes */
+#define PORTS_MAX       256 /* for a loop with links to other processes */
 
 /* --- descriptors --- */
 
@@ -41,7 +40,7 @@ static bool open_worker(struct real_fabric *fabric, struct real_worker *worker)
 
 	rest->ready = epoll_create1(EPOLL_CLOEXEC);
 	rest->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	/* A user may have only 128 of them. */
+	/* A user may be limited to 128 inotify instances. */
 	if (!fabric->whole && fabric->loops == 1)
 		rest->bell = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	good = rest->ready >= 0 && rest->wake >= 0 && watch_fd(rest->ready, rest->wake) &&
@@ -84,9 +83,9 @@ void real_idle_close(struct real_fabric *fabric)
 	}
 }
 
-/* --- resting --- */
+/* --- sleeping --- */
 
-/* How long a loop may sleep if nothing happens; 0: neighbours would miss its hellos. */
+/* Returns the maximum sleep of a loop; 0: neighbours would miss its hellos. */
 static int rest_ms(const struct real_fabric *fabric)
 {
 	weft_time longest = clock_span(&fabric->clock, fabric->options.run->hello_ps) /
@@ -95,8 +94,8 @@ static int rest_ms(const struct real_fabric *fabric)
 	return fabric->whole || longest > REST_MS ? REST_MS : (int)longest;
 }
 
-/* A frame from another process wakes the loop that has its port, which does not know of frames that
- * it passes to another loop. */
+/* A frame from a different process wakes only the loop that polls its port, and that loop does not
+ * notice frames that it passes to a different loop. */
 static bool loops_can_rest(const struct real_fabric *fabric)
 {
 	return fabric->rests && (fabric->whole || fabric->worker[0].rest.bell >= 0);
@@ -152,7 +151,7 @@ static bool has_busy_host(const struct real_worker *worker)
 	return false;
 }
 
-/* A switch holds data that has come from another process, or a frame waits for the wire. */
+/* Returns true if a switch holds data, or a frame waits for transmission. */
 static bool holds_frames(const struct real_worker *worker)
 {
 	bool full = false;
@@ -170,7 +169,7 @@ static bool holds_frames(const struct real_worker *worker)
 	return full;
 }
 
-/* Long enough without a frame. */
+/* Returns true if no frame has been carried for long enough. */
 static bool is_calm(const struct real_worker *worker, weft_time now)
 {
 	const struct real_fabric *fabric = worker->fabric;
@@ -181,8 +180,7 @@ static bool is_calm(const struct real_worker *worker, weft_time now)
 	return clock_span(&fabric->clock, calm) >= CALM_BESIDE_PS && !holds_frames(worker);
 }
 
-/* True if the worker itself has been idle for long enough. If it is busy, the other loops are
- * told. */
+/* Returns true if the worker has been idle for long enough. If busy, notifies the other loops. */
 static bool is_idle(struct real_worker *worker, weft_time now)
 {
 	struct real_idle *rest = &worker->rest;
@@ -203,8 +201,7 @@ static bool is_idle(struct real_worker *worker, weft_time now)
 	return true;
 }
 
-/* True if no loop has anything to do. A loop that starts work announces it before it checks which
- * loops sleep. */
+/* Returns true if no loop has work. A loop announces work before it checks which loops sleep. */
 static bool all_may_rest(const struct real_fabric *fabric)
 {
 	bool may = atomic_load(&fabric->may_rest) && !atomic_load(&fabric->halt) &&
@@ -215,8 +212,8 @@ static bool all_may_rest(const struct real_fabric *fabric)
 	return may && (fabric->stop == NULL || !atomic_load(fabric->stop));
 }
 
-/* From now on programs at endpoints ring a bell, or ring it no longer. Returns false if a program
- * has something to send. */
+/* Starts or stops signals from programs at endpoints. Returns false if a program has data to send.
+ */
 static bool ask_programs(const struct real_worker *worker, bool rests)
 {
 	bool empty = true;
@@ -227,13 +224,13 @@ static bool ask_programs(const struct real_worker *worker, bool rests)
 	return empty;
 }
 
-/* Descriptors for which a loop waits. */
+/* Descriptors on which a loop waits. */
 struct waiting {
 	nfds_t count;
 	struct pollfd on[PORTS_MAX + 1];
 };
 
-/* Whether frames that arrive at the port will end the sleep; -1 after it. */
+/* Makes the port signal arriving frames, or stops this ('inotify' -1). Returns false on failure. */
 static bool port_signals(struct port *port, int inotify, struct waiting *waiting)
 {
 	int fd;
@@ -247,7 +244,7 @@ static bool port_signals(struct port *port, int inotify, struct waiting *waiting
 	return true;
 }
 
-/* Likewise, for all ports of a loop. */
+/* Like port_signals(), for all ports of a loop. */
 static bool ports_signal(const struct real_worker *worker, int inotify, struct waiting *waiting)
 {
 	const struct real_fabric *fabric = worker->fabric;
@@ -268,8 +265,7 @@ static bool ports_signal(const struct real_worker *worker, int inotify, struct w
 	return all;
 }
 
-/* Reads what has happened at the loop's own descriptors. There is work, so the loop does not sleep
- * again at once. */
+/* Reads the loop's own descriptors. An event means work, so the loop does not sleep again soon. */
 static void read_events(struct real_worker *worker)
 {
 	const struct clock *clock = &worker->fabric->clock;
@@ -286,7 +282,7 @@ static void read_events(struct real_worker *worker)
 		worker->rest.calm_since = clock_now(clock);
 }
 
-/* Its own writes also rang it. */
+/* Discards notifications, including those of the loop's own writes. */
 static void silence_bell(const struct real_worker *worker)
 {
 	char notes[4096];
@@ -295,7 +291,7 @@ static void silence_bell(const struct real_worker *worker)
 		;
 }
 
-/* The sleep that was requested is not a stall; only the excess is. */
+/* The requested sleep is not a stall; only time beyond it is. */
 static void sleep_until_ready(struct real_worker *worker, struct waiting *waiting)
 {
 	const struct clock *clock = &worker->fabric->clock;
@@ -307,16 +303,15 @@ static void sleep_until_ready(struct real_worker *worker, struct waiting *waitin
 	loop_stall_exempt(&worker->stall, slept < asked ? slept : asked);
 	if (events > 0)
 		read_events(worker);
-	/* An interface that is down, or whose frames find no buffers, would wake the loop for ever.
-	 */
+	/* An interface that is down, or without buffers for frames, would wake the loop forever. */
 	if (events > 0 && slept < CALM_PS)
 		worker->rest.calm_since = clock_now(clock);
 }
 
 weft_time real_idle_away(const struct real_worker *worker, weft_time now)
 {
-	/* Read first: a loop that has woken up since then records its sleep in 'seen' before it
-	 * announces that it no longer sleeps. */
+	/* Load 'resting' first: a loop that has woken up updates 'seen' before it clears 'resting'.
+	 */
 	bool resting = atomic_load(&worker->rest.resting);
 	weft_time away = loop_stall_load(&worker->stall.longest);
 	weft_time seen = loop_stall_load(&worker->stall.seen);
@@ -342,7 +337,7 @@ bool real_idle(struct real_worker *worker, weft_time now)
 	if (rests)
 		sleep_until_ready(worker, &waiting);
 	if (!rests && !fabric->whole)
-		worker->rest.calm_since = now; /* not again at once */
+		worker->rest.calm_since = now; /* do not retry immediately */
 	ports_signal(worker, -1, &waiting);
 	ask_programs(worker, false);
 	atomic_store(&worker->rest.resting, false);

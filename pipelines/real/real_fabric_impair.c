@@ -10,12 +10,12 @@
 
 #include "os/atomic_file.h"
 
-/* The loop that owns the transmitter reads these words for each frame, and nothing depends on two
- * of them at once, so the leader may store them from its own loop. */
+/* The loop that owns the transmitter reads each word per frame, and none depends on another, so the
+ * leader may store them from its own loop. */
 #define STORE(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELAXED)
 #define LOAD(place)         __atomic_load_n(&(place), __ATOMIC_RELAXED)
 
-/* The transmitter of this end. Returns NULL if it is not here. */
+/* Returns the transmitter of this end, or NULL if it is not in this process. */
 static struct tx_queue *tx_of(const struct real_fabric *fabric, const struct real_end *end)
 {
 	const struct topology_port *at = &end->at;
@@ -74,7 +74,7 @@ uint64_t real_end_knob(
 	}
 }
 
-/* The values in the file. */
+/* Returns the values from the file. */
 static void planned_knobs(const struct real_fabric *fabric, const struct real_end *end,
 	uint64_t value[LINK_KNOB_COUNT])
 {
@@ -117,7 +117,7 @@ void real_end_reset(struct real_fabric *fabric, struct real_end *end)
 	struct tx_queue *tx = tx_of(fabric, end);
 	uint64_t value[LINK_KNOB_COUNT];
 
-	/* A longer delay needs a longer line. */
+	/* A longer delay needs a longer delay line. */
 	if (tx->line != NULL && tx->line->frames < real_held_frames(&end->wire))
 		tx_queue_fini(tx);
 	if (end->timed) {
@@ -130,14 +130,14 @@ void real_end_reset(struct real_fabric *fabric, struct real_end *end)
 	port_cut(&end->port, false);
 }
 
-/* The planned rate of an end, in the units in which it is stored. */
+/* Returns the planned rate of an end as time per byte, as stored in the pacer. */
 static uint64_t planned(const struct real_end *end)
 {
 	return byte_time_of(end->timing.rate_bps);
 }
 
-/* True if no output of the switch is faster than the rate at which 'input' sends into it; an output
- * without a rate counts as faster. */
+/* Returns true if no output of the switch is faster than the rate at which 'input' sends to the
+ * switch; an output without a rate counts as faster. */
 static bool may_cut_through(
 	const struct real_fabric *fabric, uint32_t device, const struct real_end *input)
 {
@@ -151,7 +151,7 @@ static bool may_cut_through(
 	return true;
 }
 
-/* A frame that cuts through must not underrun: if the rate is not the planned one, or an output of
+/* A frame that cuts through must not underrun. If the rate is not the planned one, or an output of
  * the switch is now faster, the switch waits for whole frames. */
 void real_links_cut_through(struct real_fabric *fabric)
 {
@@ -180,7 +180,7 @@ static bool read_values(const char *text, uint64_t value[LINK_KNOB_COUNT])
 	return *text == '\0';
 }
 
-/* The values that an end has after a command; NULL: the values from the file. */
+/* Computes the values that an end has after a command; 'asked' NULL: those from the file. */
 static void next_knobs(const struct real_fabric *fabric, const struct real_end *end,
 	const uint64_t asked[LINK_KNOB_COUNT], uint64_t value[LINK_KNOB_COUNT])
 {
@@ -199,7 +199,7 @@ void real_end_set(
 	set_end(fabric, tx_of(fabric, end), end, value);
 }
 
-/* Records the command at each end to which it applies, as the values that the end will have. */
+/* Records the command at each end that it applies to, as the resulting values. */
 static void note_order(
 	struct real_fabric *fabric, const char *target, const uint64_t asked[LINK_KNOB_COUNT])
 {
@@ -218,7 +218,7 @@ static void note_order(
 	}
 }
 
-/* Executes what was noted. */
+/* Executes the recorded command. */
 static void follow_order(struct real_fabric *fabric)
 {
 	bool rates = false;
@@ -297,7 +297,7 @@ void real_links_recall(struct real_fabric *fabric)
 
 	if (file == NULL)
 		return;
-	fabric->options.orders = NULL; /* it has all of these */
+	fabric->options.orders = NULL; /* the file already contains these commands */
 	while (getline(&line, &size, file) > 0) {
 		line[strcspn(line, "\n")] = '\0';
 		if (strncmp(line, "link ", 5) == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The leader, the first loop, advances the phases of a run and serves commands. */
+/* The leader, which is the first loop, advances the phases of a run and executes commands. */
 
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 #include "real_private.h"
 
 #define LINKS_WAIT_PS  (5 * PS_PER_S)
-#define ROUTES_WAIT_PS (20 * PS_PER_S) /* from the same moment on */
-#define DRAIN_WAIT_PS  (2 * PS_PER_S)  /* since the last message arrived */
+#define ROUTES_WAIT_PS (20 * PS_PER_S) /* also from the start of waiting */
+#define DRAIN_WAIT_PS  (2 * PS_PER_S)  /* without an arriving message */
 #define DRAIN_MOST_PS  (30 * PS_PER_S)
 #define HURRY_WAIT_PS \
-	(500 * PS_PER_MS)             /* the same after a signal, in real time: its sender waits */
-#define HURRY_MIN_PS  (5 * PS_PER_MS) /* but so much of the fabric's */
+	(500 * PS_PER_MS) /* limit after a signal, in real time: the signal's sender is waiting */
+#define HURRY_MIN_PS  (5 * PS_PER_MS) /* minimum of HURRY_WAIT_PS on the fabric's clock */
 #define DRAIN_LOOK_PS (1 * PS_PER_MS)
 
 static void give_order(struct real_fabric *fabric, enum real_order order)
@@ -26,8 +26,8 @@ static void give_order(struct real_fabric *fabric, enum real_order order)
 	real_idle_forbid(fabric);
 }
 
-/* If the loop is late, all that has happened since the last sample counts for this one. If memory
- * runs out, there is no sample. */
+/* If the loop is late, everything since the last sample counts for this one. If out of memory, the
+ * sample is skipped. */
 static void take_sample(struct real_fabric *fabric, weft_time now)
 {
 	struct measure_totals totals;
@@ -36,7 +36,7 @@ static void take_sample(struct real_fabric *fabric, weft_time now)
 	measure_window_sample(&fabric->work->window, &totals);
 }
 
-/* False: it is not due. */
+/* Returns false if no batch is due. */
 static bool take_batch(struct real_fabric *fabric, weft_time now)
 {
 	struct measure_window *window = &fabric->work->window;
@@ -54,7 +54,7 @@ static bool measures_until(const struct real_fabric *fabric)
 	return fabric->work->run->measure.until.interval_ppm > 0;
 }
 
-/* No latency measured so far is kept: each host's loop discards them. */
+/* Discards earlier latencies from the totals; each host's loop discards its own. */
 static void forget_latencies(struct measure_window *window, struct measure_totals *totals)
 {
 	totals->timed = totals->latency_sum_ps = 0;
@@ -63,7 +63,7 @@ static void forget_latencies(struct measure_window *window, struct measure_total
 		window->entry[i].now.timed = window->entry[i].now.latency_sum_ns = 0;
 }
 
-/* 'fresh': the sources are about to restart, in each host's loop. */
+/* 'fresh': the hosts' loops are about to restart the sources. */
 static void begin_measuring(struct real_fabric *fabric, weft_time now, bool fresh)
 {
 	struct measure_totals totals;
@@ -135,19 +135,18 @@ static void stop_traffic(struct real_fabric *fabric, weft_time now)
 	give_order(fabric, REAL_ORDER_STOP);
 }
 
-/* A run of a schedule ends with it; other traffic in the same run is refused
- * (run_config_supported). */
+/* A run of a schedule ends with the schedule; run_config_supported.c rejects additional traffic. */
 static bool goal_is_over(const struct real_fabric *fabric)
 {
 	return fabric->replay != NULL && goal_replay_done(fabric->replay);
 }
 
-/* True if links are up and routes are there, or if it has waited long enough. */
+/* Returns true if links and routes are up, or the wait has been long enough. */
 static bool may_begin(struct real_fabric *fabric, weft_time now)
 {
 	weft_time waited = now - fabric->waited_from;
 
-	/* In real time: a dilated clock leaves enough time for the hellos. */
+	/* Limited in real time: a dilated clock leaves enough time for hellos. */
 	if (!real_links_are_up(fabric) &&
 		waited < RTE_MAX(clock_share(&fabric->clock, LINKS_WAIT_PS),
 				 20 * fabric->options.run->hello_ps))
@@ -167,8 +166,8 @@ static uint64_t count_arrived(const struct real_fabric *fabric)
 	return arrived;
 }
 
-/* True if everything in flight has arrived, or nothing arrives any more. (A run without an end of
- * its own ends with a signal, as any other run does.) */
+/* Returns true if everything in flight has arrived, or nothing arrives any more. For a run without
+ * a configured end, a signal is the normal end. */
 static bool is_drained(struct real_fabric *fabric, weft_time now)
 {
 	uint64_t arrived = count_arrived(fabric);
@@ -176,7 +175,7 @@ static bool is_drained(struct real_fabric *fabric, weft_time now)
 
 	if (fabric->options.calibrates)
 		return true;
-	/* Programs never stop. */
+	/* Programs never stop sending. */
 	if (arrived != fabric->arrived && real_program_hosts(fabric) == 0) {
 		fabric->arrived = arrived;
 		fabric->arrived_at = now;
@@ -192,7 +191,7 @@ static bool is_drained(struct real_fabric *fabric, weft_time now)
 	return now - fabric->arrived_at >= DRAIN_WAIT_PS || now - fabric->ended_at >= DRAIN_MOST_PS;
 }
 
-/* True if the warm-up is over or half of the time has passed. */
+/* Returns true if the warm-up has ended, or half of the time has passed. */
 static bool has_settled(struct real_fabric *fabric, weft_time now)
 {
 	weft_time left = run_result_minus(fabric->traffic_until, fabric->measure_from);
@@ -212,7 +211,7 @@ static bool measure(struct real_fabric *fabric, weft_time now)
 	       measure_until_reached(&fabric->work->window);
 }
 
-/* Advances the phases of a run, in the leader. Returns true when the run has ended. */
+/* Advances the phases of a run. Returns true when the run has ended. */
 static bool watch(struct real_fabric *fabric, weft_time now)
 {
 	switch (fabric->phase) {
@@ -254,8 +253,8 @@ static bool watch(struct real_fabric *fabric, weft_time now)
 	}
 }
 
-/* On a stop signal traffic stops. Packets in flight are still delivered, for a short while if the
- * traffic had already ended. Returns true when the run is over. */
+/* Stops the traffic on a stop signal. Packets in flight are still delivered, but only for a short
+ * time if the traffic had already ended. Returns true when the run is over. */
 static bool watch_stop(struct real_fabric *fabric, weft_time now)
 {
 	if (fabric->stop == NULL || !atomic_load_explicit(fabric->stop, memory_order_relaxed))
@@ -274,15 +273,15 @@ static bool watch_stop(struct real_fabric *fabric, weft_time now)
 	return false;
 }
 
-/* The cable's ends must notice it in time. */
+/* Keeps the loops awake until the cable's ends have detected the change. */
 static void cut_link(struct real_fabric *fabric, const char *text, weft_time now)
 {
 	real_links_cut(fabric, text);
 	real_idle_defer(fabric, now);
 }
 
-/* "NANOSECONDS" or "NANOSECONDS loaded". The command names its traffic, so that traffic loaded for
- * a run that never started is not sent by the next run. */
+/* Parses "NANOSECONDS" or "NANOSECONDS loaded". The command selects its traffic, so that traffic
+ * loaded for a run that never started is not sent by the next run. */
 static void obey_start(struct real_fabric *fabric, const char *text, weft_time now)
 {
 	char which[16] = "";
@@ -353,7 +352,7 @@ bool real_lead(struct real_fabric *fabric)
 	if (fabric->phase > REAL_WAITING || fabric->serving)
 		real_events_poll(fabric, now);
 	over = watch(fabric, now);
-	/* It has given a command, so the next one must wait. */
+	/* A command was given, so the next one must wait. */
 	if (!loop_commands_done(&fabric->orders))
 		return false;
 	real_idle_allow(fabric,

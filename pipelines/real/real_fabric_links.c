@@ -13,8 +13,7 @@
 #include "setup/device_config.h"
 #include "wire/frame.h"
 
-/* Frames that may wait in an in-memory link: as many as the credits of both ends allow in
- * flight. */
+/* Capacity of an in-memory link in frames: as many as the credits of both ends allow in flight. */
 #define MEMORY_LINK_SLOTS 4096
 
 bool real_is_here(const struct real_fabric *fabric, const struct topology_port *at)
@@ -36,7 +35,7 @@ static uint32_t frame_longest_here(const struct real_fabric *fabric)
 	       (fabric->routes.extra_long ? FRAME_ROUTE_MAX - FRAME_ROUTE_USUAL : 0);
 }
 
-/* All frames that may arrive through the port must have room. */
+/* Checks that the port has space for all frames that may arrive. */
 static int check_room(
 	const struct real_fabric *fabric, const struct port *port, struct error *error)
 {
@@ -50,8 +49,7 @@ static struct port_ethdev_config ethdev_config(const struct real_fabric *fabric)
 	return (struct port_ethdev_config){.frame_bytes = frame_longest_here(fabric)};
 }
 
-/* Checks that the device passes frames of the run's size; the error names the size that it
- * passes. */
+/* Checks that the device passes frames of the run's size; the error states the maximum. */
 static int check_longest(
 	const struct real_fabric *fabric, const struct real_end *end, struct error *error)
 {
@@ -98,7 +96,7 @@ static void init_link(struct real_fabric *fabric, uint32_t link)
 	}
 }
 
-/* Lists the ports without a cable of the switches here, if cables can be plugged in. Returns their
+/* Lists the unconnected ports of local switches, if cables can be connected later. Returns their
  * number; 'into' may be NULL. */
 static uint32_t list_free(struct real_fabric *fabric, struct real_end *into)
 {
@@ -135,7 +133,7 @@ static int list_ends(struct real_fabric *fabric, struct error *error)
 	return 0;
 }
 
-/* A kernel socket, which copies frames. */
+/* Returns true for kernel sockets, which copy frames. */
 static bool is_socket(const struct real_end *end)
 {
 	return port_is_udp(end->device) || port_is_packet(end->device);
@@ -208,7 +206,7 @@ void real_links_needs(const struct real_fabric *fabric, struct real_pool_request
 	}
 }
 
-/* For a port whose frames can have due times. */
+/* Enables the measurement of lateness at a port. */
 static int watch_lateness(struct port *port, struct error *error)
 {
 	port->late = calloc(1, sizeof(*port->late));
@@ -274,8 +272,8 @@ unsigned real_held_frames(const struct topology_link *link)
 	return delay_line_frames(link->given ? link->rate_bps : 0, link->delay_ps);
 }
 
-/* Such a link to another process is as fast as the machine: a frame that cut through to it would
- * leave before its tail has arrived. */
+/* An untimed link to a different process is as fast as the machine: a frame that cut through to it
+ * would be sent before its tail has arrived. */
 static bool has_untimed_output(const struct real_fabric *fabric, const struct topology_port *at)
 {
 	for (uint32_t i = 0; i < fabric->ends; i++)

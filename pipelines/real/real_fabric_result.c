@@ -120,8 +120,8 @@ static void add_faults(struct run_result *result, const uint64_t faults[FRAME_FA
 	}
 }
 
-/* Packets of programs for hosts of the fabric are messages, generated where they are queued or
- * refused. The interface itself counts those without a route, or for a silent host, as refused. */
+/* Adds programs' packets for hosts of the fabric. They count as generated messages when they are
+ * queued or refused. The interface counts those without a route or for a silent host as refused. */
 static void add_tap(struct run_result *result, const struct real_host *host, const uint64_t *count)
 {
 	const uint64_t *edge = edge_counters(host->poll->tap.edge);
@@ -153,7 +153,7 @@ static void add_endpoints(struct run_result *result, const struct real_host *hos
 	result->messages.generated += count[ENDPOINT_MESSAGES_OUT];
 }
 
-/* Congestion management at the source. */
+/* Adds the counters of congestion management at the source. */
 static void add_control(struct run_result *result, const struct nic *nic)
 {
 	uint64_t count[SOURCE_CONTROL_COUNTER_COUNT];
@@ -165,7 +165,7 @@ static void add_control(struct run_result *result, const struct nic *nic)
 		run_result_count(result, source_control_counter_name(i), count[i]);
 }
 
-/* Latencies of frames from other machines. */
+/* Adds the latency statistics of frames from other machines. */
 static void add_clocks(struct run_result *result, const struct measure_clocks *clocks)
 {
 	result->clocks.timed += clocks->timed;
@@ -175,7 +175,7 @@ static void add_clocks(struct run_result *result, const struct measure_clocks *c
 		result->clocks.bound_ns = clocks->bound_ns;
 }
 
-/* If no frame of this run had a due time, lateness is unknown. */
+/* Lateness is unknown if no frame of this run had a due time. */
 static void add_lateness(struct run_result *result, const struct poll_nic *poll)
 {
 	const struct pacer *pacer = &poll->tx.pacer;
@@ -230,7 +230,7 @@ static void add_host(struct run_result *result, const struct real_host *host)
 	histogram_merge(&result->edges.network_ns, &sink->edges_ns);
 	order_wait_merge(&result->waited, &sink->waited);
 	add_clocks(result, &sink->clocks);
-	/* Messages that have no route or go to a silent host. */
+	/* Messages without a route, or to a silent host. */
 	result->messages.dropped += count[NIC_MESSAGES_UNREACHABLE] + count[NIC_MESSAGES_SILENT];
 	result->edges.count += host->poll->tap.edge != NULL;
 	if (host->poll->tap.edge != NULL)
@@ -244,8 +244,8 @@ static void add_host(struct run_result *result, const struct real_host *host)
 	}
 }
 
-/* Data and control frames, with the wire overhead of data frames. A host counts no frame bytes; the
- * switch at the other end does. */
+/* Returns the bytes of data and control frames, with the wire overhead of data frames. Hosts do not
+ * count frame bytes; the switch at the far end does. */
 static uint64_t carried_bytes(const struct weft_switch *from, unsigned output,
 	const struct weft_switch *to, unsigned input)
 {
@@ -273,7 +273,7 @@ void real_link_read(const void *ctx, struct topology_port from, struct topology_
 
 	use->busy_ps = bytes_ps(
 		carried_bytes(sender, from.port, receiver, to.port), byte_time_of(wire->rate_bps));
-	/* All switches are here, in topology order. */
+	/* The process has all switches, in topology order. */
 	if (sender != NULL)
 		use->blocked_ps = fabric->switches[from.device].poll->port[from.port].blocked_ps;
 	measure_links_read_switches(sender, from.port, receiver, to.port, use);
@@ -310,7 +310,7 @@ static int add_links(struct real_fabric *fabric, struct run_result *result, weft
 	return 0;
 }
 
-/* Links from hosts, which only the series needs. */
+/* Adds the links from hosts, which only the series needs. */
 static int add_host_links(struct real_fabric *fabric, struct run_result *result, weft_time time_ps)
 {
 	const struct topology *topology = fabric->options.topology;
@@ -372,8 +372,8 @@ static uint64_t longest_stall_ns(const struct real_fabric *fabric)
 
 	for (unsigned i = 0; i < fabric->loops; i++) {
 		const struct real_worker *worker = &fabric->worker[i];
-		/* The loop may still be stalled. While loops run, only the leader of a lab's
-		 * process calls this. */
+		/* It may still be stalled. While loops run, only the leader of a lab process runs
+		 * this. */
 		weft_time away = fabric->serving && !worker->leader
 					 ? real_idle_away(worker, now)
 					 : loop_stall_load(&worker->stall.longest);
@@ -392,8 +392,8 @@ static uint64_t absent_ns(const struct real_fabric *fabric)
 	return ps_to_ns(sum);
 }
 
-/* Programs keep sending through TAPs and endpoints while the result is made: up to a window to each
- * destination. */
+/* Returns how much programs may have in flight while the result is computed, through TAPs and
+ * endpoints: up to a window to each destination. */
 static uint64_t in_flight_max(const struct real_fabric *fabric)
 {
 	const struct run_config *run = fabric->options.run;
@@ -402,7 +402,7 @@ static uint64_t in_flight_max(const struct real_fabric *fabric)
 	       run->nic.window_frames;
 }
 
-/* The whole lab is judged by 'weft lab run'. */
+/* 'weft lab run' judges the lab as a whole. */
 static void judge(const struct real_fabric *fabric, struct run_result *result)
 {
 	uint64_t cut;

@@ -14,10 +14,9 @@
 #include "real_fabric_idle.h"
 #include "real_private.h"
 
-#define WATCH_EACH 16 /* iterations of the leader between two readings of the clock */
+#define WATCH_EACH 16 /* leader iterations between two readings of the clock */
 
-/* If memory for its sources runs out, a host sends less: this is reported here and counted, and the
- * run continues. */
+/* If memory for its sources runs out, a host sends less, which is reported and counted. */
 static void start_host(struct real_fabric *fabric, struct real_host *host)
 {
 	struct error error = {""};
@@ -67,7 +66,7 @@ static bool others_are_here(const struct real_worker *worker, weft_time now)
 	return true;
 }
 
-/* A stall of a neighbour in another process is not visible. */
+/* Stalls of a neighbour in a different process are not visible. */
 static void excuse_end(struct real_fabric *fabric, const struct real_end *end,
 	struct link_end *link, weft_time now)
 {
@@ -75,7 +74,7 @@ static void excuse_end(struct real_fabric *fabric, const struct real_end *end,
 		link_end_forgive_stall(link, now);
 }
 
-/* A loop that sleeps or has no CPU sends no hellos; that must not take its links down. */
+/* A loop that sleeps or has no CPU sends no hellos; its links must not go down. */
 static void excuse_others(struct real_worker *worker, weft_time now)
 {
 	struct real_fabric *fabric = worker->fabric;
@@ -165,7 +164,7 @@ static unsigned poll_devices(struct real_worker *worker)
 	return moved;
 }
 
-/* Without traffic of its own, a fabric carries only frames of programs. */
+/* Without traffic of its own, a fabric carries only programs' frames. */
 static bool serves_programs(const struct real_worker *worker)
 {
 	if (worker->fabric->options.run->traffic.count == 0)
@@ -205,7 +204,7 @@ static int work(void *ctx)
 		obey(worker, now);
 		if (leads && real_lead(fabric))
 			halt(fabric);
-		/* The leader has read commands before it sleeps. */
+		/* The leader must read commands before it sleeps. */
 		if (leads != worker->leader || !real_idle(worker, now)) {
 			yield.serves = worker->carried == 0 && serves_programs(worker);
 			poll_yield_update(&yield, worker->carried);

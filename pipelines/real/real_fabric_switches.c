@@ -17,7 +17,7 @@ static void count_switches(struct real_fabric *fabric)
 			fabric->switch_count++;
 }
 
-/* Number of frames that the receive rings of its ports hold. */
+/* Sets how many frames the ports' receive rings hold. */
 static void fill_slots(struct real_fabric *fabric, uint32_t number, struct switch_config *config)
 {
 	for (unsigned port = 0; port < config->ports; port++) {
@@ -49,8 +49,7 @@ static void attach_ports(struct real_fabric *fabric, struct real_switch *device)
 	}
 }
 
-/* Where routes are static, the plan defines the host behind a port. Where a mapper discovers the
- * cabling, hellos do. */
+/* With static routes, the topology determines the host behind a port; with a mapper, hellos do. */
 static void check_sources(struct real_fabric *fabric, struct real_switch *device)
 {
 	const struct topology *topology = fabric->options.topology;
@@ -72,7 +71,7 @@ static void check_sources(struct real_fabric *fabric, struct real_switch *device
 	}
 }
 
-/* Marks, waiting times, and paths that differ from the tables. */
+/* Sets up marking, waiting times and adaptive routing. */
 static int add_decisions(
 	struct real_fabric *fabric, struct real_switch *device, struct error *error)
 {
@@ -113,7 +112,7 @@ static int create_whole(struct real_fabric *fabric, struct real_switch *device,
 	return 0;
 }
 
-/* The number of shards of a switch. */
+/* Returns the number of shards of a switch. */
 static unsigned count_parts(const struct real_fabric *fabric, unsigned ports)
 {
 	unsigned shards = fabric->options.divides ? fabric->loops / fabric->switch_count : 1;
@@ -174,8 +173,8 @@ static int create_switch(
 	return 0;
 }
 
-/* Loops have devices that are adjacent in number, and such devices are neighbours in the
- * network. */
+/* Lists switches and shards in order, because loops poll ranges: devices with consecutive numbers
+ * are neighbours in the network. */
 static int list_polled(struct real_fabric *fabric, struct error *error)
 {
 	unsigned room = fabric->switch_count * SWITCH_SHARDS_MAX, count = 0;

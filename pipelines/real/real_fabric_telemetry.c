@@ -8,7 +8,7 @@
 #include "real_fabric_idle.h"
 #include "real_private.h"
 
-/* An interface: counters of its state machine, the driver's refusals, its state. */
+/* Metrics of an interface that follow its nic_counters() and frame faults. */
 #define HOST_METRICS_MORE(X)                                                                  \
 	X(CREDITS_SENT, "credit_frames_sent", link->credit_frames_sent)                       \
 	X(HEALED, "blocks_healed", link->blocks_healed)                                       \
@@ -32,13 +32,13 @@
 	X(LATENCY_P99, "network_latency_p99_ns", histogram_quantile(&sink->network_ns, 0.99)) \
 	X(UP, "link_up", nic_link_up(poll->nic))
 
-/* The poll loops of a process on telemetry: for how long they stalled. */
+/* Stalls of a process's poll loops, on telemetry. */
 
-#define LOOP_METRICS(X)                                              \
-	/* gauges; the second one is the former name of the first */ \
-	X(STALL, "loop_stall_ns", stall_ns(shown))                   \
-	X(AWAY, "loop_away_ns", stall_ns(shown))                     \
-	X(ABSENT, "loop_absent_ns",                                  \
+#define LOOP_METRICS(X)                                                \
+	/* gauges; loop_away_ns is the former name of loop_stall_ns */ \
+	X(STALL, "loop_stall_ns", stall_ns(shown))                     \
+	X(AWAY, "loop_away_ns", stall_ns(shown))                       \
+	X(ABSENT, "loop_absent_ns",                                    \
 		loop_stall_load(&shown->fabric->worker[shown->number].stall.sum) / PS_PER_NS)
 
 enum loop_metric {
@@ -64,7 +64,7 @@ static void read_loop(const void *ctx, uint64_t *value)
 #undef X
 }
 
-/* For the loops only. Returns 0, or -errno with error set. */
+/* Adds only the loops. Returns 0, or -errno with error set. */
 static int real_telemetry_loops(struct real_fabric *fabric, struct error *error)
 {
 	static const char *const name[LOOP_METRIC_COUNT] = {
@@ -103,8 +103,7 @@ enum host_metric {
 		HOST_METRIC_COUNT
 };
 
-/* After them: counters of its endpoints and, if the host has an edge, of the edge and of the
- * kernel. */
+/* Counters of the host's endpoints and, for a host with an edge, of the edge and the kernel. */
 enum host_tap_metric {
 	HOST_TAP = HOST_METRIC_COUNT + ENDPOINT_COUNTER_COUNT,
 	HOST_TAP_QUEUE = HOST_TAP + EDGE_COUNTER_COUNT,
@@ -161,7 +160,7 @@ static void read_host(const void *ctx, uint64_t *value)
 	value[HOST_TAP_SOCKET] = tap_losses_sockets(&host->losses);
 }
 
-/* The link protocol of an end, and the check of its frames; 'link' NULL: the end is not here. */
+/* Link protocol and frame check of an end; 'link' NULL: the end is not in this process. */
 struct shown_end {
 	const struct link_end *link;
 	const struct port_auth *guard;
@@ -194,7 +193,7 @@ static struct shown_end show_end(const struct real_fabric *fabric, const struct 
 	return (struct shown_end){NULL, NULL, NULL};
 }
 
-/* The index-th end that lives here. */
+/* Returns the end with this index among the open ends. */
 static const struct real_end *nth_end(const struct real_fabric *fabric, unsigned index)
 {
 	for (uint32_t i = 0; i < fabric->ends; i++)
@@ -213,8 +212,7 @@ static uint64_t misplaced(const struct port_auth *guard)
 	return __atomic_load_n(&guard->misplaced, __ATOMIC_RELAXED);
 }
 
-/* Name of the port that port_auth.h remembers. "" if there is none, or it is not a port of the
- * topology. */
+/* Writes the name of the port in port_auth.misplaced; "" if none, or not in the topology. */
 static void name_misplaced(const struct topology *topology, uint64_t there, char *name, size_t size)
 {
 	bool host = there >> 8 >= FRAME_HOST_DEVICE;
@@ -227,39 +225,39 @@ static void name_misplaced(const struct topology *topology, uint64_t there, char
 		topology_port_name(topology, at, name, size);
 }
 
-/* The counters of a link, and what its device reports about losses and its cable. */
-#define LINK_COUNTERS(X)                                                                  \
-	X(credit_frames_sent, protocol->credit_frames_sent)                               \
-	X(credit_frames_received, protocol->credit_frames_received)                       \
-	X(blocks_healed, protocol->blocks_healed)                                         \
-	X(sessions_seen, protocol->sessions_seen)                                         \
-	X(other_formats, protocol->other_formats)                                         \
-	X(link_downs, protocol->downs)                                                    \
-	X(link_downs_ordered, shown->falls->ordered)                                      \
-	X(bad_tag, guard->seal.count.bad_tag)                                             \
-	X(replayed, guard->seal.count.replayed)                                           \
-	X(unproven, guard->seal.count.unproven)                                           \
-	X(fabric, guard->fabric)                                                          \
-	X(neighbour_fabric, neighbour_fabric(guard)) /* if the state is "other fabric" */ \
-	X(device_rx_missed, losses.rx_missed)                                             \
-	X(device_rx_no_buffer, losses.rx_no_buffer)                                       \
-	X(device_rx_errors, losses.rx_errors)                                             \
-	X(device_rx_segmented, losses.rx_segmented)                                       \
-	X(device_tx_errors, losses.tx_errors)                                             \
-	X(device_speed_mbps, device.speed_mbps) /* gauge; 0: unknown */                   \
-	/* gauges, of what leaves here */                                                 \
-	X(paced_bps, real_end_knob(fabric, end, LINK_KNOB_RATE))                          \
-	X(delay_ps, real_end_knob(fabric, end, LINK_KNOB_DELAY))                          \
-	X(jitter_ps, real_end_knob(fabric, end, LINK_KNOB_JITTER))                        \
-	X(loss_ppm, real_end_knob(fabric, end, LINK_KNOB_LOSS))                           \
-	X(corrupt_ppm, real_end_knob(fabric, end, LINK_KNOB_CORRUPT))                     \
-	X(credit_loss_ppm, real_end_knob(fabric, end, LINK_KNOB_CREDIT_LOSS))             \
-	X(reorder_ppm, real_end_knob(fabric, end, LINK_KNOB_REORDER))                     \
-	X(frames_lost, end->impairment.frames_lost + end->port.cut_lost)                  \
-	X(frames_swapped, end->impairment.frames_swapped)                                 \
-	X(credits_lost, end->impairment.credits_lost + end->port.cut_credits_lost)        \
-	X(frames_corrupted, end->impairment.frames_corrupted)                             \
-	X(full_frames_sent, guard->full_sent)                                             \
+/* A link's counters, and its device's losses and link state. */
+#define LINK_COUNTERS(X)                                                            \
+	X(credit_frames_sent, protocol->credit_frames_sent)                         \
+	X(credit_frames_received, protocol->credit_frames_received)                 \
+	X(blocks_healed, protocol->blocks_healed)                                   \
+	X(sessions_seen, protocol->sessions_seen)                                   \
+	X(other_formats, protocol->other_formats)                                   \
+	X(link_downs, protocol->downs)                                              \
+	X(link_downs_ordered, shown->falls->ordered)                                \
+	X(bad_tag, guard->seal.count.bad_tag)                                       \
+	X(replayed, guard->seal.count.replayed)                                     \
+	X(unproven, guard->seal.count.unproven)                                     \
+	X(fabric, guard->fabric)                                                    \
+	X(neighbour_fabric, neighbour_fabric(guard)) /* for state "other fabric" */ \
+	X(device_rx_missed, losses.rx_missed)                                       \
+	X(device_rx_no_buffer, losses.rx_no_buffer)                                 \
+	X(device_rx_errors, losses.rx_errors)                                       \
+	X(device_rx_segmented, losses.rx_segmented)                                 \
+	X(device_tx_errors, losses.tx_errors)                                       \
+	X(device_speed_mbps, device.speed_mbps) /* gauge; 0: unknown */             \
+	/* settings of the outgoing direction: gauges */                            \
+	X(paced_bps, real_end_knob(fabric, end, LINK_KNOB_RATE))                    \
+	X(delay_ps, real_end_knob(fabric, end, LINK_KNOB_DELAY))                    \
+	X(jitter_ps, real_end_knob(fabric, end, LINK_KNOB_JITTER))                  \
+	X(loss_ppm, real_end_knob(fabric, end, LINK_KNOB_LOSS))                     \
+	X(corrupt_ppm, real_end_knob(fabric, end, LINK_KNOB_CORRUPT))               \
+	X(credit_loss_ppm, real_end_knob(fabric, end, LINK_KNOB_CREDIT_LOSS))       \
+	X(reorder_ppm, real_end_knob(fabric, end, LINK_KNOB_REORDER))               \
+	X(frames_lost, end->impairment.frames_lost + end->port.cut_lost)            \
+	X(frames_swapped, end->impairment.frames_swapped)                           \
+	X(credits_lost, end->impairment.credits_lost + end->port.cut_credits_lost)  \
+	X(frames_corrupted, end->impairment.frames_corrupted)                       \
+	X(full_frames_sent, guard->full_sent)                                       \
 	X(full_frames_received, guard->full_received)
 
 static void fill_counters(const struct real_fabric *fabric, const struct real_end *end,
@@ -339,14 +337,14 @@ bool real_links_are_up(const struct real_fabric *fabric)
 	for (uint32_t i = 0; i < fabric->ends; i++) {
 		const struct link_end *link = real_end_link(fabric, &fabric->end[i]);
 
-		/* True if the link is up and the far end has granted credits. */
+		/* An end is ready when its link is up and the far end has granted credits. */
 		if (link != NULL && (link->state != LINK_UP || link->tx[0].limit == 0))
 			return false;
 	}
 	return true;
 }
 
-/* The other host's clock as 'line' describes it at this moment. */
+/* Fills in the remote clock's present state according to 'line'. */
 static void fill_clock(const struct real_fabric *fabric, const struct clock_line *line,
 	struct telemetry_clock *clock)
 {
@@ -363,7 +361,7 @@ static void fill_clock(const struct real_fabric *fabric, const struct clock_line
 	clock->steps = line->steps;
 }
 
-/* Entry 'at' is the local host number at / hosts and its view of the clock of host at % hosts. */
+/* Entry 'at' describes how local host at / hosts sees the clock of host at % hosts. */
 static bool read_clock(const void *ctx, uint64_t *at, struct telemetry_clock *clock)
 {
 	const struct real_fabric *fabric = ctx;

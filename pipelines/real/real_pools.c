@@ -11,23 +11,23 @@
 #include "real_private.h"
 #include "wire/frame.h"
 
-#define DATA_MBUFS_MIN    2048u /* a port: the frames of one block that it may be sent */
-#define DATA_MBUFS_SMALL  8192u /* four such ports; fabrics with more ports share theirs */
+#define DATA_MBUFS_MIN    2048u /* per port: one-block frames that its credits admit */
+#define DATA_MBUFS_SMALL  8192u /* four such ports; fabrics with more ports share mbufs */
 #define DATA_MBUFS_MAX    65536u
-#define DATA_MBUFS_A_PORT 1024u /* most of a port's buffer; when the pool is empty senders wait */
+#define DATA_MBUFS_A_PORT 1024u /* most of a port's buffer; an empty pool delays senders */
 #define CONTROL_MBUFS_MIN 4096u
 /* A port's transmitter holds at most two bursts of control frames; some more are in flight. */
 #define CONTROL_MBUFS_A_PORT (4u * PORT_BURST)
-#define CONTROL_MBUFS_MAX    32768u /* for large fabrics, whose links are memory */
+#define CONTROL_MBUFS_MAX    32768u /* for large fabrics, whose links are in memory */
 #define CONTROL_BYTES        256
 #define CACHED_MBUFS \
-	512u /* mbufs that a loop caches: one and a half times POOL_CACHE, in either pool */
+	512u /* mbufs in a loop's cache: one and a half times POOL_CACHE, in either pool */
 
-/* An mbuf's own structure and packet, and the mempool's header and padding. */
+/* An mbuf's struct and packet data, and the mempool's header and padding. */
 #define MBUF_OVERHEAD 384
 #define PAGE_BYTES    4096u
 #define RING_BYTES    (512u << 10) /* descriptors and software rings of a NIC's queues */
-#define DPDK_BYTES    (48u << 20)  /* EAL, telemetry, captures, the heap's granularity */
+#define DPDK_BYTES    (48u << 20)  /* EAL, telemetry, captures, heap granularity */
 
 void real_pool_add(struct real_pool_request *request, const struct port_ethdev_needs *needs)
 {
@@ -44,7 +44,7 @@ void real_pool_add(struct real_pool_request *request, const struct port_ethdev_n
 
 void real_pool_sizes(const struct real_pool_request *request, struct real_pool_sizes *sizes)
 {
-	/* A link that is slow enough may hold only data, or only control frames. */
+	/* A slow link may hold only data frames, or only control frames. */
 	unsigned held = request->held;
 	unsigned data = request->ends * DATA_MBUFS_A_PORT + request->transit + held;
 	unsigned control = request->ends * CONTROL_MBUFS_A_PORT + held;
@@ -54,7 +54,7 @@ void real_pool_sizes(const struct real_pool_request *request, struct real_pool_s
 	data = RTE_MIN(RTE_MAX(data, DATA_MBUFS_MIN), DATA_MBUFS_MAX + held);
 	control = RTE_MIN(RTE_MAX(control, CONTROL_MBUFS_MIN), CONTROL_MBUFS_MAX + held);
 	sizes->data_mbufs = data + request->received_mbufs + request->sent_mbufs + cached;
-	/* The rings of a port may be full of control frames. */
+	/* A port's rings may be full of control frames. */
 	sizes->control_mbufs = control + request->sent_mbufs + cached;
 	sizes->data_bytes = RTE_MAX(request->room_bytes, frame_room(request->mtu_bytes));
 	sizes->control_bytes = CONTROL_BYTES;
@@ -63,8 +63,8 @@ void real_pool_sizes(const struct real_pool_request *request, struct real_pool_s
 				: (int)request->node - 1;
 }
 
-/* Without hugepages a mempool puts no object across a page, and starts each that is larger than a
- * page on a page. */
+/* Without hugepages, a mempool object does not cross pages unless it is larger than a page; it then
+ * starts on a page boundary. */
 static uint64_t pool_bytes(unsigned mbufs, uint32_t frame_bytes)
 {
 	uint32_t each = RTE_PKTMBUF_HEADROOM + frame_bytes + MBUF_OVERHEAD;
@@ -86,8 +86,8 @@ unsigned real_pool_memory_mib(
 
 #define LOOK_PS (1 * PS_PER_S)
 
-/* Number of frames for which the switches here had no buffer; '*name' is the port that lacked
- * buffers most often. */
+/* Returns the number of frames without a buffer at local switches; *name is the port most affected.
+ */
 static uint64_t sum_switches(const struct real_fabric *fabric, const char **name)
 {
 	uint64_t sum = 0, worst = 0;
@@ -109,7 +109,7 @@ static uint64_t sum_switches(const struct real_fabric *fabric, const char **name
 	return sum;
 }
 
-/* Number of frames for which the devices had no buffer. */
+/* Returns the number of frames for which devices had no buffer. */
 static uint64_t sum_devices(const struct real_fabric *fabric, const char **name)
 {
 	struct port_losses losses;

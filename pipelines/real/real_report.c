@@ -37,7 +37,7 @@ static void destroy(struct real_report *report)
 	free(report);
 }
 
-/* The present counts, and an empty file. Returns NULL if out of memory, or no such folder. */
+/* Takes the current counts and creates an empty file. Returns NULL on failure. */
 static struct real_report *begin(struct real_fabric *fabric, const char *path, bool whole)
 {
 	struct real_report *report = calloc(1, sizeof(*report));

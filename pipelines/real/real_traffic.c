@@ -19,7 +19,7 @@ int real_traffic_open(struct real_fabric *fabric, struct real_traffic *work,
 	if (work->hosts == NULL)
 		return -EINVAL;
 	work->window.stream = fabric->options.stream;
-	/* The result of a lab has no links. */
+	/* A lab's result contains no links. */
 	if (fabric->options.clock == NULL &&
 		measure_links_open(&work->window.links, fabric->options.topology, run,
 			real_link_read, fabric) < 0)
@@ -51,8 +51,7 @@ static void destroy(struct real_fabric *fabric, struct real_traffic **work)
 	*work = NULL;
 }
 
-/* Sinks of other processes distinguish only this many entries, and messages may still arrive from
- * the previous run. */
+/* Sinks in other processes distinguish only as many entries, and old messages may still arrive. */
 static int check_shape(
 	const struct real_fabric *fabric, const struct run_config *run, struct error *error)
 {
@@ -121,7 +120,7 @@ bool real_traffic_begin(struct real_fabric *fabric, bool loaded)
 		return false;
 	if (!loaded)
 		destroy(fabric, &fabric->next);
-	/* Sources of the run before last are gone; the last run's are still there. */
+	/* Only the last run's sources still exist; frees the traffic of the run before. */
 	destroy(fabric, &fabric->former);
 	fabric->former = fabric->work;
 	fabric->work = loaded ? fabric->next : &fabric->given;
