@@ -88,7 +88,7 @@ struct measure_entry_totals {
 	uint64_t generated_messages, generated_wire_bytes;
 	uint64_t messages, wire_bytes; /* delivered */
 	uint64_t released_wire_bytes;
-	uint64_t timed, latency_sum_ns; /* messages with a known total latency, including warm-up */
+	uint64_t timed, latency_sum_ns; /* messages with a known total latency, after warm-up */
 };
 
 /* Messages of one host for a finite entry, which is one with 'stop' or a schedule. */

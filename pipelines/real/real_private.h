@@ -124,7 +124,8 @@ struct real_worker {
 	/* Read by the leader, and by the main thread after the loop. */
 	struct loop_stall stall;
 	struct deadlock_heads heads; /* from the last REAL_ORDER_LOOK */
-	struct histogram late_ns;    /* lateness of arrivals, from warm-up to the end of traffic */
+	struct histogram
+		late_ns; /* lateness of arrivals, from the end of warm-up to the end of traffic */
 	struct real_idle rest;
 };
 
@@ -485,8 +486,8 @@ bool real_links_are_up(const struct real_fabric *fabric);
 int real_switches_create(struct real_fabric *fabric, struct error *error);
 void real_switches_destroy(struct real_fabric *fabric);
 
-/* Lateness of arrivals on links that Weft times, from warm-up to the end of traffic: per link end,
- * and for all ends that a loop polls. */
+/* Lateness of arrivals on links that Weft times, from the end of warm-up to the end of traffic: per
+ * link end, and for all ends that a loop polls. */
 
 /* Returns the lateness of frames that arrive at this port; zeros if nothing was measured. */
 struct lateness_summary real_lateness_at(struct real_fabric *fabric, struct topology_port at);

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Credit frames and adaptive-routing notifications (ARNs) of a virtual fabric that are in flight.
- * They take no time on a link except its delay. */
+/* Credit frames and adaptive-routing notifications (ARNs) in flight in a virtual fabric. They take
+ * no transmission time, only the delay of the link. */
 
 #include "virtual_private.h"
 
@@ -22,16 +22,16 @@ static inline void virtual_control_give(struct virtual_control *control, uint32_
 /* Sends a credit frame from this end over the link of 'channel'. */
 void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 	const struct virtual_tx *channel, weft_time now);
-/* Fills in the credit frame that arrives at this end; it is no longer in flight. */
+/* Fills in the credit frame that arrives at this end, and frees its record. */
 void virtual_open_credit(struct virtual_fabric *fabric, uint32_t item, const struct link_end *end,
 	struct control_credit *credit);
-/* Fills in the credit frame that arrives next, with its sender's total. It never withdraws limits
- * that the end already has. */
+/* Fills in the credit frame that arrives next, with its sender's total. Never lowers the end's
+ * current limits. */
 void virtual_show_credit(const struct virtual_fabric *fabric, uint32_t item,
 	const struct link_end *end, struct control_credit *credit);
 
-/* A frame that a channel sent arrives at 'at', as the event of that order. Frames with equal times
- * arrive in the order of the calls. */
+/* Schedules a frame sent by 'channel' to arrive at 'at', as the event with this order. Frames with
+ * equal times arrive in the order of the calls. */
 void virtual_push_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct virtual_credit *total, weft_time at, uint32_t order);
 void virtual_push_arn(struct virtual_fabric *fabric, const struct virtual_tx *channel,
@@ -39,7 +39,7 @@ void virtual_push_arn(struct virtual_fabric *fabric, const struct virtual_tx *ch
 
 /* Sends the pending ARNs of a switch with congestion control. */
 void virtual_send_arns(struct virtual_fabric *fabric, uint32_t at, weft_time now);
-/* Returns the ARN that arrives; it is then no longer in flight. */
+/* Returns the arriving ARN and frees its record. */
 struct control_arn virtual_take_arn(struct virtual_fabric *fabric, uint32_t item);
 
 static inline void virtual_credit_totals(const struct virtual_fabric *fabric,
@@ -49,7 +49,7 @@ static inline void virtual_credit_totals(const struct virtual_fabric *fabric,
 		total[vc] = (struct virtual_credit){credit->limit[vc], credit->sent[vc]};
 }
 
-/* [VCs of the run] */
+/* Returns the record's values, one per VC of the run. */
 static inline struct virtual_credit *virtual_credit_at(
 	const struct virtual_fabric *fabric, uint32_t item)
 {
@@ -61,37 +61,37 @@ static inline struct control_arn *virtual_arn_at(const struct virtual_fabric *fa
 	return (struct control_arn *)fabric->arns.record + (item - fabric->items);
 }
 
-/* Notifications of congestion (cn.h) in a virtual fabric: a host answers what arrives, and the
- * answer reaches the source after the delays of the path back. It takes neither credits nor time on
- * links; both papers call it negligible. */
+/* Congestion notifications (cn.h) in a virtual fabric. A host answers arriving packets, and the
+ * answer reaches the source after the delays of the return path. It takes neither credits nor time
+ * on links; both papers call its cost negligible. */
 
 /* Returns 0 or -ENOMEM. */
 int virtual_cn_open(struct virtual_fabric *fabric);
-/* Allocates the memory that each partition has for itself. Returns 0 or -ENOMEM. */
+/* Allocates the memory of one partition. Returns 0 or -ENOMEM. */
 int virtual_cn_open_own(struct virtual_fabric *fabric);
 void virtual_cn_close_own(struct virtual_fabric *fabric);
-/* The switch's packets are the partition's. */
+/* Makes the switch use the partition's packets. */
 void virtual_cn_move_switch(struct virtual_fabric *partition, uint32_t at);
 int virtual_cn_open_host(struct virtual_fabric *fabric, uint32_t number);
 void virtual_cn_close(struct virtual_fabric *fabric);
 
-/* Makes switches measure waiting times, once links know the devices at their ends. Returns 0 or
- * -ENOMEM. */
+/* Makes switches measure waiting times, once links know their ends. Returns 0 or -ENOMEM. */
 int virtual_cn_open_switches(struct virtual_fabric *fabric);
 
-/* A packet for this host arrived; fabric->answers. */
+/* Answers a packet that arrived for this host. Call only with fabric->answers. */
 void virtual_cn_answer(struct virtual_fabric *fabric, uint32_t number,
 	const struct weft_packet *packet, weft_time now);
 
-/* A notification will arrive at the host, as a CREDIT event with such an item. */
+/* Schedules a notification to arrive at the host, as a CREDIT event with the corresponding item. */
 void virtual_cn_push(struct virtual_fabric *fabric, uint32_t number,
 	const struct virtual_answer *answer, weft_time at);
-/* Handles that event: the host processes the first of the notifications that arrive now. */
+/* Handles that event: the host processes the first notification due now. */
 void virtual_cn_arrive(struct virtual_fabric *fabric, uint32_t number, weft_time now);
 
-/* Counters of all hosts, and sums since time 0. */
+/* Sums over all hosts since time 0. */
 void virtual_cn_sums(const struct virtual_fabric *fabric, struct source_control_sums *sum);
-/* Measuring starts; adds what switches measured since. Returns 0 or -ENOMEM. */
+/* virtual_cn_mark() starts measuring; virtual_cn_switches() adds the switches' measurements since,
+ * and returns 0 or -ENOMEM. */
 void virtual_cn_mark(struct virtual_fabric *fabric);
 int virtual_cn_switches(const struct virtual_fabric *fabric, struct run_result *result);
 void virtual_cn_result(const struct virtual_fabric *fabric, struct run_result *result);

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The counters of a virtual fabric (measure_window.h). */
+/* Counters of a virtual fabric (measure_window.h). */
 
 #include "virtual_fabric.h"
 #include "virtual_private.h"
@@ -11,50 +11,47 @@ void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_tot
 
 /* Call once the traffic and the schedule are open. Returns 0, or -ENOMEM with error set. */
 int virtual_entries_open(struct virtual_fabric *fabric, struct error *error);
-/* As above, for a partition (virtual_partitions.h). A partition is a copy of the fabric, so this
- * allocates separate sums. Returns 0 or -ENOMEM. */
+/* Like virtual_entries_open(), for a partition (virtual_partitions.h). A partition is a copy of the
+ * fabric, so this allocates separate sums. Returns 0 or -ENOMEM. */
 int virtual_entries_open_own(struct virtual_fabric *partition);
 void virtual_entries_close(struct virtual_fabric *fabric);
 
-/* Discards the latencies so far: their messages arrived before measuring started. Between
- * rounds. */
+/* Discards the latencies so far, of messages from before measuring started. Call between rounds. */
 void virtual_measure_forget(struct virtual_fabric *fabric);
 
-/* Writes the counters of the window's entries, up to now. Sources have been counted. */
+/* Updates the counters of the window's entries. Call after counting the sources. */
 void virtual_entries_read(struct virtual_fabric *fabric);
 
-/* From now on the use of links counts. */
+/* Starts counting link usage. */
 void virtual_links_mark(struct virtual_fabric *fabric);
 
 /* Fabrics where frames can overtake each other (datagram_reorder.h). */
 
-/* Maximum number of packets in addition to those in the network and in pools: held at destinations,
- * or about to be sent again. */
+/* Returns the maximum number of packets besides those in the network and in pools: held at
+ * destinations, or about to be resent. */
 uint64_t virtual_order_reserve(const struct virtual_fabric *fabric);
 
-/* An early frame starts to wait, or is released; 'complete_ps': when all frames of its message up
- * to this one had arrived. */
+/* Records that an early frame starts to wait, or is released. 'complete_ps': when all frames of its
+ * message up to this one had arrived. */
 void virtual_order_hold(
 	struct virtual_fabric *fabric, const struct weft_packet *packet, weft_time now);
 void virtual_order_release(struct virtual_fabric *fabric, const struct weft_packet *packet,
 	weft_time complete_ps, weft_time now);
-/* Adds a partition's counts to the fabric, and clears them in the partition. */
+/* Moves a partition's counts to the fabric. */
 void virtual_order_gather(struct virtual_held *into, struct virtual_held *from);
 
-uint64_t virtual_order_held(const struct virtual_fabric *fabric); /* frames, now */
+uint64_t virtual_order_held(const struct virtual_fabric *fabric); /* current number of frames */
 const char *virtual_order_check(const struct virtual_fabric *fabric);
 void virtual_order_result(const struct virtual_fabric *fabric, struct run_result *result);
 
-/* The end of a run in several processes (virtual_ranks.h): rank 0 collects the data of the result.
- * Its copies of other ranks' devices then have their counters and credits, as if it had run
- * them. */
+/* End of a run in several processes (virtual_ranks.h): rank 0 collects the data for the result. Its
+ * copies of other ranks' devices then have the counters and credits of the originals. */
 
-/* Called once by all ranks, when all threads have ended. Returns 0, or -EIO with error set: other
- * ranks are lost. */
+/* Call once in all ranks, when all threads have ended. Returns 0, or -EIO if ranks are lost. */
 int partition_gather(struct virtual_fabric *fabric, struct error *error);
 
 /* Deadlocks and starvation in a virtual fabric (deadlock.h, starvation.h). */
 
-/* Keeps the first cycle found, and the starved heads, among heads that have waited for 'age_ps' (0:
- * all). Between rounds, in all ranks. If memory runs out, the fabric fails. */
+/* Searches heads that have waited for 'age_ps' (0: all), and keeps the first cycle and the starved
+ * heads. Call between rounds, in all ranks. If memory runs out, the fabric fails. */
 void virtual_deadlock_look(struct virtual_fabric *fabric, weft_time age_ps, weft_time measured_ps);

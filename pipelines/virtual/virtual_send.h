@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Shared by switches and hosts of a virtual fabric, for each packet: its memory, and the channel
- * that sends it. For virtual_*.c. */
+/* Used by switches and hosts of a virtual fabric for each packet: its memory, and the channel that
+ * sends it. For virtual_*.c. */
 
 #include "partition_message.h"
 #include "virtual_private.h"
@@ -25,7 +25,7 @@ static inline struct weft_packet *virtual_take_packet(struct virtual_fabric *fab
 	return packet;
 }
 
-/* Takes a packet that no longer counts as in use. */
+/* Frees a packet that is no longer counted as in use. */
 static inline void virtual_return_packet(struct virtual_fabric *fabric, struct weft_packet *packet)
 {
 	packet->next = fabric->pool.returned;
@@ -38,14 +38,14 @@ static inline void virtual_give_packet(struct virtual_fabric *fabric, struct wef
 	fabric->pool.out--;
 }
 
-/* Where frames can overtake each other: true if no room is left, so that no host may send anything
- * new. */
+/* For fabrics where frames can overtake each other: returns true if no packet memory is left, so
+ * that no host may send new frames. */
 static inline bool virtual_order_is_full(const struct virtual_fabric *fabric)
 {
 	return fabric->pool.out + fabric->hosts >= fabric->pool.size;
 }
 
-/* Forgets the flows that a packet met, before it is used again. */
+/* Clears the flows recorded by a packet, before it is reused. */
 static inline void virtual_forget_flows(
 	struct virtual_fabric *fabric, const struct weft_packet *packet)
 {
@@ -55,8 +55,8 @@ static inline void virtual_forget_flows(
 	fabric->extension[virtual_item_of(fabric, packet)].flows = 0;
 }
 
-/* True until the tail has left: until the time of the event DONE in the order of events, whether it
- * is armed or not. No transmission ends at time 0. */
+/* Returns true until the tail has left. This is the time of the event DONE in event order, whether
+ * or not it is armed. No transmission ends at time 0. */
 static inline bool virtual_is_sending(
 	const struct virtual_fabric *fabric, const struct virtual_tx *channel, weft_time now)
 {
@@ -74,7 +74,7 @@ static inline void virtual_arm(struct virtual_fabric *fabric, struct virtual_tx 
 	event_queue_push(fabric->events, (struct sim_event){channel->free_at, channel->done, 0});
 }
 
-/* The same for a switch's channel that just started to send. */
+/* Like virtual_arm(), for a switch's channel that has just started to send. */
 static inline void virtual_arm_begun(struct virtual_fabric *fabric, struct virtual_tx *channel)
 {
 	channel->armed = true;
@@ -104,7 +104,7 @@ static inline void virtual_fetch_link(const struct link_end *end)
 	__builtin_prefetch(&end->credit_due, 1);
 }
 
-/* A credit frame is due for the blocks that the sender has not been told of yet. */
+/* Returns true if a credit frame is due for the blocks not yet granted to the sender. */
 static inline bool virtual_credit_due(
 	const struct virtual_fabric *fabric, const struct credit_rx *rx)
 {
@@ -112,7 +112,7 @@ static inline bool virtual_credit_due(
 }
 
 /* Returns credits for a packet that left through 'output' and whose blocks are free at 'at'. The
- * arrival of the credit frame is scheduled at once, so neither an event at the end of the
+ * arrival of the credit frame is scheduled immediately, so neither an event at the end of the
  * transmission nor a record of totals is needed. */
 static inline void virtual_send_freed(struct virtual_fabric *fabric, struct credit_rx *rx,
 	const struct virtual_tx *back, unsigned output, unsigned vc, unsigned blocks, weft_time at)
@@ -123,7 +123,7 @@ static inline void virtual_send_freed(struct virtual_fabric *fabric, struct cred
 			virtual_credit_item(fabric, output, vc, blocks)});
 }
 
-/* The channel, which is not sending, starts to send. */
+/* Starts to send a packet on the channel, which must not be sending. */
 static inline void virtual_start(struct virtual_fabric *fabric, struct virtual_tx *channel,
 	struct weft_packet *packet, weft_time now)
 {
