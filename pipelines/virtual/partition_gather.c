@@ -11,11 +11,11 @@
 #include "virtual_pause.h"
 #include "virtual_ranks.h"
 
-/* One walk over the fields both writes and reads them, so that the two cannot differ. */
+/* One walk over the fields does both writing and reading, so that the two cannot differ. */
 struct mirror {
-	struct ranks_message *out; /* NULL: it reads */
+	struct ranks_message *out; /* NULL: reading */
 	struct ranks_reader in;
-	bool bad; /* out of memory, or nothing left to read */
+	bool bad; /* out of memory while writing, or out of data while reading */
 };
 
 static void pass(struct mirror *mirror, void *field, size_t bytes)
@@ -166,7 +166,7 @@ static bool is_of_rank(const struct virtual_fabric *fabric, uint32_t device, uns
 	       partitions->own;
 }
 
-/* The devices of the rank, in order. */
+/* Passes the devices of the rank, in order. */
 static void pass_devices(struct mirror *mirror, const struct virtual_fabric *fabric, unsigned rank)
 {
 	for (uint32_t i = 0; i < fabric->switches + fabric->hosts && !mirror->bad; i++) {
@@ -181,8 +181,7 @@ static void pass_devices(struct mirror *mirror, const struct virtual_fabric *fab
 
 /* --- schedule --- */
 
-/* The flows of the rank's hosts: due times are known where flows start, arrival times where they
- * end. */
+/* Passes flow times of the rank's hosts: due times where flows start, arrivals where they end. */
 static void pass_flow_times(
 	struct mirror *mirror, const struct virtual_fabric *fabric, unsigned rank)
 {
@@ -199,7 +198,7 @@ static void pass_flow_times(
 	}
 }
 
-/* End times of the schedule's ranks that run on this rank's hosts. */
+/* Passes the end times of those schedule ranks that run on this rank's hosts. */
 static void pass_goal(struct mirror *mirror, const struct virtual_fabric *fabric, unsigned rank)
 {
 	for (uint32_t i = 0; i < fabric->goal->goal->ranks && !mirror->bad; i++) {
@@ -220,7 +219,7 @@ static void pass_goal(struct mirror *mirror, const struct virtual_fabric *fabric
 
 /* --- sums --- */
 
-/* Adds the values that it reads. */
+/* When reading, adds the value to the sum. */
 static void pass_sum(struct mirror *mirror, uint64_t *sum)
 {
 	uint64_t before = *sum;

@@ -21,8 +21,8 @@ void partition_mailbox_free(struct partition_mailbox *box)
 	*box = (struct partition_mailbox){0};
 }
 
-/* Makes room for one more element, or the run has failed. Elements start at cache lines, because
- * another core reads them, and each line takes that core as long as several events. */
+/* Makes space for another element; on failure, the run has failed. Elements are cache-line aligned
+ * because a different core reads them, and each line costs that core as much as several events. */
 static bool has_room(struct virtual_fabric *fabric, void **list, uint32_t count, uint32_t *room,
 	size_t element_bytes)
 {
@@ -44,7 +44,7 @@ static bool has_room(struct virtual_fabric *fabric, void **list, uint32_t count,
 	return true;
 }
 
-/* A packet more without its origin. */
+/* Adds a packet without its origin. */
 static struct partition_crossing_packet *add_packet(
 	struct virtual_fabric *fabric, struct partition_mailbox *box, struct weft_packet *packet)
 {
@@ -130,7 +130,7 @@ struct weft_packet *partition_message_reclaim(struct virtual_fabric *fabric)
 	return packet;
 }
 
-/* Pause frames and frames of mappers leave first. */
+/* Delays a packet behind pause frames and mapper frames, which are sent first. */
 static weft_time hold_back(
 	const struct virtual_fabric *fabric, struct virtual_tx *channel, weft_time now)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Turns what crossed from another partition into events at the receiving devices. */
+/* Turns elements from other partitions into events at the receiving devices. */
 
 #include "partition_message.h"
 #include "virtual_control.h"
@@ -9,8 +9,7 @@
 #include "virtual_faults.h"
 #include "virtual_send.h"
 
-/* Arrivals at switches go to the lane of this partition's own arrivals, so they are also
- * prefetched. */
+/* Adds arrivals at switches to the lane of this partition's own, so that they are prefetched. */
 static void take_data(struct virtual_fabric *fabric, struct sim_event event)
 {
 	if (virtual_is_host(fabric, event.order))
@@ -84,8 +83,8 @@ static inline void fetch_packet(const struct partition_mailbox_contents *content
 	__builtin_prefetch(&contents->packet[i].origin);
 }
 
-/* Another core wrote these lines. Fetching all of them takes little longer than fetching one, as
- * far as the core can wait for several at a time. */
+/* A different core wrote these lines. Fetching all of them takes little longer than fetching one,
+ * as long as the core can have several misses outstanding. */
 static void fetch_first(const struct partition_mailbox_contents *contents)
 {
 	for (uint32_t i = 0; i < VIRTUAL_BOX_FETCHED; i++)

@@ -17,18 +17,17 @@
 
 #define HEADERS_MAX (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_LATENCY_BYTES)
 
-/* The frames of packets and control frames of a virtual fabric (virtual_trace.h), as on the wire.
- */
+/* Wire format of a virtual fabric's packets and control frames (virtual_trace.h). */
 
-/* Size of everything in a packet before the payload. */
+/* Returns the size of a packet before its payload. */
 static unsigned virtual_capture_header_bytes(const struct virtual_trace_record *record)
 {
 	return FRAME_HEADER_BYTES + record->packet->route_length +
 	       (record->extension != NULL ? FRAME_LATENCY_BYTES : 0);
 }
 
-/* Builds a packet's headers in 'frame', before a payload of zeros that is there already. Returns
- * the frame's length in bytes, at most FRAME_BYTES_MAX. */
+/* Builds a packet's headers in 'frame', in front of a payload of zeros that must already be there.
+ * Returns the frame's length in bytes, at most FRAME_BYTES_MAX. */
 static unsigned virtual_capture_packet(uint8_t *frame, const struct virtual_trace_record *record)
 {
 	const struct weft_packet *packet = record->packet;
@@ -59,7 +58,7 @@ static unsigned virtual_capture_packet(uint8_t *frame, const struct virtual_trac
 	return bytes;
 }
 
-/* Builds a credit frame or a notification. Returns its length in bytes. */
+/* Builds a credit frame or an ARN. Returns its length in bytes. */
 static unsigned virtual_capture_control(uint8_t *frame, const struct virtual_trace_record *record)
 {
 	struct frame_fields fields = {.kind = record->credit != NULL ? FRAME_CREDIT : FRAME_ARN,
@@ -80,7 +79,7 @@ struct capture_file {
 	char *path;
 	struct capture_rotation rotation;
 	FILE *out;  /* NULL: rank 0 writes it */
-	int result; /* when the next one was started */
+	int result; /* error from opening the next file */
 	struct pcapng pcapng;
 	struct capture_file *next;
 };
@@ -96,16 +95,16 @@ struct virtual_capture {
 	uint32_t snap_bytes;
 	const struct capture_filter *filter;    /* NULL: every frame */
 	const struct capture_limits *limits;    /* NULL: none */
-	char chosen[CAPTURE_FILTER_WORDS + 32]; /* which frames each file has; "": all */
+	char chosen[CAPTURE_FILTER_WORDS + 32]; /* which frames the files contain; "": all */
 	struct capture_file *files;
 	struct captured_port
-		*port; /* ports of switches, by number and port; then those for hosts */
+		*port; /* switch ports by switch and port, followed by those of hosts */
 	uint32_t ports;
-	/* With several partitions: what they recorded in this round and the last one. In rank 0,
-	 * its own partitions are followed by the other ranks' partitions. */
+	/* With several partitions: their records of this round and the last. In rank 0, its own
+	 * partitions are followed by those of the other ranks. */
 	struct capture_log *log[2]; /* [side][logs] */
 	unsigned logs;
-	uint8_t (*frame)[FRAME_BYTES_MAX]; /* [parts] to build frames in */
+	uint8_t (*frame)[FRAME_BYTES_MAX]; /* [partitions]: buffers to build frames in */
 };
 
 static uint32_t number_of(const struct virtual_capture *capture, const struct topology_port *at)
@@ -120,7 +119,7 @@ static struct captured_port *captured(
 	return &capture->port[number_of(capture, at)];
 }
 
-/* Returns false if rank 0 writes what this rank saw. */
+/* Returns false if rank 0 writes the records of this rank. */
 static bool writes(const struct virtual_capture *capture)
 {
 	return !virtual_has_ranks(capture->fabric) || capture->fabric->partitions->ranks->own == 0;
@@ -190,7 +189,7 @@ static void write_entry(struct virtual_capture *capture, const struct capture_en
 	};
 
 	if (file->out == NULL)
-		return; /* the next one could not be opened */
+		return; /* the next file could not be opened */
 	while (capture_rotation_is_due(
 		&file->rotation, packet.time_ns, pcapng_packet_bytes(&packet)))
 		if ((file->result = next_file(capture, file)) < 0)
@@ -202,14 +201,14 @@ static void write_entry(struct virtual_capture *capture, const struct capture_en
 	port->frames++;
 }
 
-/* The headers of 'frame' are built, its addresses are not. */
+/* Call when the headers of 'frame' are complete, except its addresses. */
 static bool wants(const struct virtual_capture *capture, const uint8_t *frame, unsigned frame_bytes)
 {
 	return capture->filter == NULL ||
 	       capture_filter_matches(capture->filter, NULL, frame, frame_bytes);
 }
 
-/* Writes the frame, or keeps it until the other partitions' frames are known. */
+/* Writes the frame, or keeps it until the frames of the other partitions are known. */
 static void take_frame(struct virtual_capture *capture, const struct virtual_trace_record *record,
 	unsigned frame_bytes, unsigned kept_bytes)
 {
@@ -245,7 +244,7 @@ static void take_frame(struct virtual_capture *capture, const struct virtual_tra
 		partition->failed = true;
 }
 
-/* The addresses of the link, as on the real clock. */
+/* Writes the addresses of the link's ends, as on the real clock. */
 static void write_addresses(const struct virtual_capture *capture,
 	const struct virtual_trace_record *record, uint8_t *frame)
 {
@@ -280,7 +279,7 @@ static void see(void *ctx, const struct virtual_trace_record *record)
 		write_addresses(capture, record, frame);
 		take_frame(capture, record, bytes, bytes);
 	}
-	memset(frame, 0, bytes); /* payloads of packets are zeros */
+	memset(frame, 0, bytes); /* packet payloads must be zeros */
 }
 
 static void write_logs(struct virtual_capture *capture, unsigned side)
@@ -296,7 +295,7 @@ static void write_logs(struct virtual_capture *capture, unsigned side)
 
 /* --- several ranks --- */
 
-/* A virtual_append_fn: the logs of all partitions, each after its size. They are empty then. */
+/* A virtual_append_fn: appends the logs of all partitions, each after its size; empties them. */
 static int append_logs(void *ctx, unsigned side, struct ranks_message *message)
 {
 	struct virtual_capture *capture = ctx;
@@ -316,7 +315,7 @@ static int append_logs(void *ctx, unsigned side, struct ranks_message *message)
 	return 0;
 }
 
-/* Returns 0, -EINVAL or -ENOMEM. */
+/* Reads the logs that a rank appended. Returns 0, -EINVAL or -ENOMEM. */
 static int read_logs(
 	struct virtual_capture *capture, unsigned side, unsigned rank, struct ranks_reader *reader)
 {
@@ -339,7 +338,7 @@ static int read_logs(
 	return result == 0 && reader->left > 0 ? -EINVAL : result;
 }
 
-/* A virtual_round_fn: writes what all partitions of all ranks saw in a round. */
+/* A virtual_round_fn: writes the frames of a round from all partitions of all ranks. */
 static void write_round(void *ctx, unsigned side)
 {
 	struct virtual_capture *capture = ctx;
@@ -362,7 +361,7 @@ static void write_round(void *ctx, unsigned side)
 	write_logs(capture, side);
 }
 
-/* Frames after the last round, such as those of a watchdog. Returns 0 or -EIO with error set. */
+/* Writes frames after the last round, such as a watchdog's. Returns 0, or -EIO with error set. */
 static int write_rest(struct virtual_capture *capture, struct error *error)
 {
 	struct virtual_partitions *partitions = capture->fabric->partitions;
@@ -423,8 +422,8 @@ static void close_parts(struct virtual_capture *capture)
 	}
 }
 
-/* The order of credit frames that such a link carries at the same time is undefined, so partitions
- * could not keep it. */
+/* Credit frames sent at the same time over a link without delay have no defined order, so
+ * partitions could not preserve it. */
 static bool has_instant_link(const struct topology *topology)
 {
 	for (uint32_t i = 0; i < topology->links; i++)

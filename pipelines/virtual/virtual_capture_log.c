@@ -15,7 +15,7 @@ static size_t bytes_of(const struct capture_entry *entry)
 	return (bytes + _Alignof(struct capture_entry) - 1) & ~(_Alignof(struct capture_entry) - 1);
 }
 
-/* Makes room for this many bytes at the end; NULL: out of memory. */
+/* Makes space for this many bytes and returns the end of the log; NULL: out of memory. */
 static uint8_t *make_room(struct capture_log *log, size_t bytes)
 {
 	size_t room = log->room > 0 ? log->room : ROOM_FIRST;
@@ -47,7 +47,7 @@ int capture_log_add(struct capture_log *log, const struct capture_entry *entry,
 	return 0;
 }
 
-/* Consecutive entries, and nothing else. */
+/* Returns true if the log consists of complete entries. */
 static bool is_log(const struct capture_log *log, uint32_t ports)
 {
 	size_t at = 0;
@@ -87,8 +87,8 @@ static const struct capture_entry *first_of(const struct capture_log *log)
 		       : NULL;
 }
 
-/* Two events with the same time and order belong to one device, and thus to one log; so does
- * everything that happens at a device in a pause. */
+/* Events with equal time and order belong to one device, and thus to one log, as do all actions of
+ * a device in a pause. */
 static bool is_before(const struct capture_entry *a, const struct capture_entry *b)
 {
 	if (a->at != b->at)

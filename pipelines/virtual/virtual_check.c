@@ -10,8 +10,8 @@
 #include "virtual_partitions.h"
 #include "virtual_private.h"
 
-/* The receiver has no more than was sent, the sender no more credits than were granted (a credit
- * frame may be in flight), and the granted credits do not exceed the buffer. */
+/* Checks that the receiver has no more than was sent, that the sender has no more credits than were
+ * granted (a credit frame may be in flight), and that these do not exceed the buffer. */
 static const char *check_direction(
 	const struct virtual_fabric *fabric, struct topology_port from, struct topology_port to)
 {

@@ -12,13 +12,13 @@
 #include "virtual_partitions.h"
 #include "virtual_send.h"
 
-/* In flight to a host. virtual_control.next is the notification that arrives there next. */
+/* A notification in flight to a host; virtual_control.next is the one that arrives there next. */
 struct virtual_cn {
 	struct virtual_answer answer;
 	weft_time at;
 };
 
-#define CNS 64 /* records at first */
+#define CNS 64 /* initial number of records */
 
 static struct latency_extension *extension_of(void *ctx, const struct weft_packet *packet)
 {
@@ -150,8 +150,7 @@ void virtual_cn_answer(struct virtual_fabric *fabric, uint32_t number,
 		crossing->answer = answer;
 }
 
-/* Notifications with equal times are ordered by their contents, so that it does not matter which of
- * two hosts answered first. */
+/* Orders notifications with equal times by contents, not by the order in which hosts answered. */
 static bool is_before(const struct virtual_cn *a, const struct virtual_cn *b)
 {
 	if (a->at != b->at)
@@ -202,7 +201,7 @@ void virtual_cn_sums(const struct virtual_fabric *fabric, struct source_control_
 		source_control_add_sums(fabric->host[i].nic.control->source, sum);
 }
 
-/* How long the switch's packets have waited until now. */
+/* Returns how long the switch's packets have waited so far. */
 static struct virtual_waited waited_of(const struct virtual_fabric *fabric, uint32_t at)
 {
 	struct virtual_waited waited = {.waited_ps = fabric->contention[at].waited_ps};

@@ -39,7 +39,7 @@ void virtual_control_fini(struct virtual_control *control)
 	*control = (struct virtual_control){0};
 }
 
-/* Doubles the number of records, which must stay below 'max'. */
+/* Doubles the number of records, which must remain below 'max'. */
 static bool grow(struct virtual_control *control, uint64_t max)
 {
 	uint32_t size = control->size * 2, *next;
@@ -61,7 +61,7 @@ static bool grow(struct virtual_control *control, uint64_t max)
 	return true;
 }
 
-/* Returns a record, or NONE: the run has failed. */
+/* Returns a record, or NONE if the run has failed. */
 static inline uint32_t take(struct virtual_fabric *fabric, struct virtual_control *control)
 {
 	uint32_t record = control->first_free;
@@ -84,7 +84,7 @@ static void *record_at(const struct virtual_control *control, uint32_t record)
 	return (uint8_t *)control->record + record * control->record_bytes;
 }
 
-/* Exchanges the contents of two records. */
+/* Swaps the contents of two records. */
 static void exchange(const struct virtual_control *control, uint32_t a, uint32_t b)
 {
 	uint8_t between[RECORD_BYTES_MAX];
@@ -94,9 +94,9 @@ static void exchange(const struct virtual_control *control, uint32_t a, uint32_t
 	memcpy(record_at(control, b), between, control->record_bytes);
 }
 
-/* A channel sent 'record' after others that arrive at the same time. Events with equal times are
- * ordered by their records, whose numbers depend on what was in flight before: so the contents are
- * sorted. */
+/* Inserts 'record', which a channel sent after others that arrive at the same time. Events with
+ * equal times are ordered by record numbers, which depend on what was in flight before. The
+ * contents are therefore sorted. */
 static __attribute__((noinline)) void sort_sent(
 	struct virtual_control *control, struct virtual_control_sent *sent, uint32_t record)
 {
@@ -110,8 +110,8 @@ static __attribute__((noinline)) void sort_sent(
 	*link = record;
 }
 
-/* Adds the event for a record that a channel has sent. Without a delay the record may arrive before
- * the next one is sent, so there is no order to keep. */
+/* Queues the event of a record that a channel sent. Without a delay, the record may arrive before
+ * the next one is sent, so no order must be preserved. */
 static inline void push(struct virtual_fabric *fabric, struct virtual_control *control,
 	struct virtual_control_sent *sent, struct sim_event event, uint32_t first)
 {
@@ -128,7 +128,7 @@ static inline void push(struct virtual_fabric *fabric, struct virtual_control *c
 
 /* --- credit frames --- */
 
-/* The end that receives the credit frame whose event has this order. */
+/* Returns the end that receives the credit frame whose event has this order. */
 static const struct link_end *end_of(const struct virtual_fabric *fabric, uint32_t order)
 {
 	if (!virtual_is_host(fabric, order))
@@ -151,7 +151,7 @@ void virtual_push_credit(struct virtual_fabric *fabric, const struct virtual_tx 
 		(struct sim_event){at, order, item}, 0);
 }
 
-/* True if the record crosses to another partition, or is lost. */
+/* Returns true if the record crosses to a different partition, or is lost. */
 static bool send_special_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct control_credit *credit, weft_time now)
 {
@@ -170,7 +170,7 @@ static bool send_special_credit(struct virtual_fabric *fabric, const struct virt
 	return true;
 }
 
-/* In place of a credit frame. */
+/* Sends a pause frame, if due, instead of a credit frame. */
 static __attribute__((noinline)) void send_pause(struct virtual_fabric *fabric,
 	struct link_end *end, const struct virtual_tx *channel, weft_time now)
 {
@@ -216,7 +216,7 @@ void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 }
 
 /* If an end sends two credit frames at the same time over a link without delay, the older one may
- * arrive last: what it would withdraw stays granted. */
+ * arrive last. Limits that it would withdraw remain granted. */
 void virtual_show_credit(const struct virtual_fabric *fabric, uint32_t item,
 	const struct link_end *end, struct control_credit *credit)
 {
@@ -235,8 +235,8 @@ void virtual_show_credit(const struct virtual_fabric *fabric, uint32_t item,
 	}
 }
 
-/* Nothing is lost on a virtual link, so there is nothing to heal; the sender's total also covers
- * what is still in flight, which must not count as lost. */
+/* Virtual links without faults lose nothing, so nothing needs healing. The sender's total also
+ * includes frames still in flight, which must not count as lost. */
 void virtual_open_credit(struct virtual_fabric *fabric, uint32_t item, const struct link_end *end,
 	struct control_credit *credit)
 {

@@ -7,7 +7,7 @@
 #include "virtual_faults.h"
 #include "virtual_trace.h"
 
-/* Kinds of events at switches and at hosts. */
+/* Distinguishes events at hosts from those at switches. */
 #define AT_HOST 4u
 
 static __attribute__((always_inline)) inline void step(
@@ -64,7 +64,7 @@ static inline void look_ahead(struct virtual_fabric *fabric, unsigned from)
 		virtual_prefetch(fabric);
 }
 
-/* Only a schedule may bring the limit forward during the run. */
+/* Only a schedule can lower the limit during the run. */
 static __attribute__((always_inline)) inline bool steps(
 	struct virtual_fabric *fabric, uint32_t *max, bool schedule)
 {
@@ -81,7 +81,7 @@ static __attribute__((always_inline)) inline bool steps(
 		}
 		fabric->now = event.at;
 		fabric->order = event.order;
-		/* Switches exceed a first-level cache in any fabric of interest. */
+		/* Switch state exceeds the first-level cache in any relevant fabric. */
 		if (from == VIRTUAL_LANE_SWITCH) {
 			virtual_prefetch_switch(fabric);
 			virtual_switch_arrive(fabric, VIRTUAL_SWITCH(event.order),

@@ -17,32 +17,32 @@
 #include "virtual_ranks.h"
 #include "virtual_reroute.h"
 
-/* A cable, and when its ends will notice that it was cut, or joined. */
+/* A cable, and when its ends will detect that it was cut or rejoined. */
 struct cable {
-	weft_time notice_at; /* WEFT_TIME_NEVER: nothing to notice */
-	bool down;           /* they have noticed the cut */
-	bool passes;         /* for 'resend_at' */
-	uint32_t occurrence; /* the event that cut it last */
+	weft_time notice_at; /* WEFT_TIME_NEVER: nothing to detect */
+	bool down;           /* the ends have detected the cut */
+	bool passes;         /* passes frames again at 'resend_at' */
+	uint32_t occurrence; /* the last event that cut it */
 };
 
-/* An event that has occurred. */
+/* An event that occurred. */
 struct seen {
 	struct run_event_act act;
 	weft_time detect_ps, reroute_ps;
-	struct virtual_fault_count count; /* when it occurred */
+	struct virtual_fault_count count; /* totals at the time of the event */
 	uint64_t resent;
 };
 
 struct virtual_events {
 	struct run_event_plan plan;
 	struct cable *cable; /* [links] */
-	weft_time notice_at; /* the earliest */
-	weft_time resend_at; /* frames pass where others were lost; WEFT_TIME_NEVER */
-	bool resend_all;     /* then: wherever they were lost */
+	weft_time notice_at; /* earliest of the cables */
+	weft_time resend_at; /* when frames pass where others were lost; WEFT_TIME_NEVER: none do */
+	bool resend_all;     /* 'resend_at' applies to all lost frames */
 	struct seen *seen;   /* sorted by time */
 	uint32_t count, room;
-	struct seen end; /* the sums at the end of the run */
-	/* While an act is carried out. */
+	struct seen end; /* totals at the end of the run */
+	/* Valid while an act is executed. */
 	struct virtual_fabric *fabric;
 	const struct run_event_act *act;
 	weft_time now;
@@ -107,7 +107,7 @@ static struct virtual_fabric *partition_of(struct virtual_fabric *fabric, struct
 		fabric, at.kind == DEVICE_HOST ? fabric->switches + at.device : at.device);
 }
 
-/* --- frames on a cable that is cut --- */
+/* --- frames on a cut cable --- */
 
 struct stranded {
 	struct virtual_fabric *partition;
@@ -132,7 +132,7 @@ static void strand(struct stranded *stranded, struct sim_event event)
 	stranded->event[stranded->count++] = event;
 }
 
-/* Notifications between hosts pass no link. */
+/* Discards a control frame on the cut cable. Notifications between hosts use no link. */
 static bool lose_control(struct virtual_fabric *partition, uint32_t item)
 {
 	if (virtual_is_cn(partition, item))
@@ -178,9 +178,9 @@ static void lose_frames(
 	free(stranded.event);
 }
 
-/* --- cutting and joining --- */
+/* --- cutting and rejoining --- */
 
-/* Forgets records of frames that were in transit, because the records will be reused. */
+/* Clears references to records of frames in transit, because the records will be reused. */
 static void forget_sent(struct virtual_fabric *fabric, const struct virtual_tx *channel)
 {
 	struct virtual_tx_cold *cold = virtual_tx_cold(fabric, channel);
@@ -188,8 +188,8 @@ static void forget_sent(struct virtual_fabric *fabric, const struct virtual_tx *
 	cold->credits.at = cold->arns.at = WEFT_TIME_NEVER;
 }
 
-/* Frames pass again where others were lost. This does not take effect at the same instant, because
- * reports of frames that switches discard in it are still in the mailboxes of other partitions. */
+/* Frames pass again where others were lost. Takes effect at a later time, because reports of frames
+ * that switches discard now are still in other partitions' mailboxes. */
 static void resend_soon(struct virtual_events *events, uint32_t link)
 {
 	events->resend_at = events->now + 1;
@@ -242,7 +242,7 @@ static void cut(void *ctx, uint32_t link)
 	virtual_mapper_cut(fabric, link);
 	forget_sent(fabric, a);
 	forget_sent(fabric, b);
-	/* The last hello before the cut arrived. */
+	/* The last hello before the cut has arrived. */
 	if (!events->cable[link].down)
 		set_notice(events, link, events->now / hello * hello + LINK_HELLOS_MISSED * hello);
 	else
@@ -268,7 +268,7 @@ static void join(void *ctx, uint32_t link)
 		resend_soon(events, link);
 }
 
-/* --- ends that notice --- */
+/* --- detection --- */
 
 static void try_ports(struct virtual_fabric *partition, uint32_t at, weft_time now)
 {
@@ -276,7 +276,7 @@ static void try_ports(struct virtual_fabric *partition, uint32_t at, weft_time n
 		virtual_switch_try(partition, at, port, now);
 }
 
-/* A host without credits simply waits. */
+/* Hosts need not act: without credits they wait. */
 static void notice_down(struct virtual_fabric *fabric, struct topology_port at, weft_time now)
 {
 	struct virtual_fabric *partition;
@@ -314,7 +314,7 @@ static void notice(struct virtual_events *events, uint32_t link, weft_time now)
 	cable->notice_at = WEFT_TIME_NEVER;
 	cable->down = !cable->down;
 	virtual_mapper_notice(fabric, link, !cable->down, now);
-	/* Switches that notice a cut use their alternative routes. */
+	/* Adaptive switches that detect a cut use their alternative routes. */
 	if (!cable->down || run_config_is_adaptive(fabric->run))
 		resend_soon(events, link);
 	if (!cable->down) {
@@ -358,7 +358,7 @@ static bool has_faster(const struct virtual_fabric *fabric, uint32_t at, uint64_
 	return false;
 }
 
-/* A frame that cuts through must not underrun: if the rate is not the planned one, or an output of
+/* A frame that cuts through must not underrun. If the rate is not the planned one, or an output of
  * the switch is now faster, the switch waits for whole frames. */
 static void choose_cut_through(struct virtual_fabric *fabric, struct topology_port at)
 {
@@ -466,8 +466,8 @@ static void use(void *ctx, uint32_t link)
 	events->used = events->used || virtual_mapper_uses(events->fabric, link);
 }
 
-/* New routes are in use, which resolves all cuts that waited for them, except of cables that a
- * mapper has not missed yet. */
+/* Records that new routes are in use. They resolve all cuts that waited for them, except those of
+ * cables that a mapper's routes still use. */
 static void note_routes(struct virtual_events *events, weft_time now)
 {
 	for (uint32_t i = events->count; i-- > 0;) {
@@ -505,7 +505,7 @@ void virtual_events_apply(struct virtual_fabric *fabric, weft_time now)
 					      : change,
 			events);
 	}
-	/* The ends did not miss a cable that is joined at the same instant. */
+	/* Called last: ends do not miss a cable that is rejoined at the same time. */
 	notice_all(events, now);
 	if (virtual_reroute_poll(fabric, now) || virtual_mapper_poll(fabric, now)) {
 		note_routes(events, now);
@@ -537,8 +537,7 @@ void virtual_events_watch(struct virtual_fabric *fabric, weft_time now)
 		if (!run_event_plan_waits(&events->plan, row) ||
 			sum_counter(fabric, when->counter) <= when->above)
 			continue;
-		/* Not at this instant, because frames that were just sent may be in mailboxes of
-		 * other partitions. */
+		/* Delayed: frames just sent may be in mailboxes of other partitions. */
 		if (run_event_plan_trigger(&events->plan, row, now + 1) < 0)
 			fabric->failed = true;
 	}

@@ -20,14 +20,14 @@
 #include "virtual_ranks.h"
 #include "virtual_reroute.h"
 
-/* Address space of 6 GiB. */
+/* 6 GiB of address space. */
 #define PACKETS_MAX ((uint64_t)1 << 26)
 
-/* Number of packets of a partition for which small pages suffice. */
+/* Packets of a partition for which small pages are used. */
 #define SMALL_PACKETS 16384u
 
-/* Maximum numbers of hosts for which all pairs have two numbers of four bytes (8 MiB), or one of
- * one byte (512 MiB). With more hosts, only pairs that communicate have numbers. */
+/* Maximum numbers of hosts for which all pairs have two numbers of four bytes (8 MiB), or two of
+ * one byte (512 MiB). With more hosts, only communicating pairs have numbers. */
 #define ALL_HOSTS_MAX   1024u
 #define BYTES_HOSTS_MAX 16384u
 
@@ -75,7 +75,7 @@ static int create_switches(struct virtual_fabric *fabric, struct error *error)
 	return result;
 }
 
-/* Called when the links know the devices at their ends. */
+/* Call when the links know the devices at their ends. */
 static int adapt_switches(struct virtual_fabric *fabric, struct error *error)
 {
 	int result = virtual_cn_open_switches(fabric);
@@ -139,7 +139,7 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct erro
 		       : error_set(error, -result, "not enough memory for %u hosts", fabric->hosts);
 }
 
-/* Sources for each traffic entry (traffic.h). */
+/* Returns the number of sources per traffic entry (traffic.h). */
 static uint32_t lanes(const struct virtual_fabric *fabric)
 {
 	return fabric->routes.queuing != NULL ? fabric->routes.queuing->queues : 1;
@@ -191,8 +191,7 @@ static int create_sources(struct virtual_fabric *fabric, uint32_t number, struct
 	return result;
 }
 
-/* Moves the sources to huge pages if they lie close together in the heap, because they were created
- * in a row. */
+/* Moves the sources to huge pages if they are adjacent in the heap, as created consecutively. */
 static void join_sources(const struct virtual_fabric *fabric)
 {
 	const uint8_t *first = NULL, *last = NULL;
@@ -223,13 +222,14 @@ static int create_hosts(struct virtual_fabric *fabric, struct error *error)
 	return result;
 }
 
-/* Bits of the numbers below 'end'. */
+/* Returns the number of bits of numbers below 'end'. */
 static unsigned bits_below(uint64_t end)
 {
 	return end > 2 ? 64 - (unsigned)__builtin_clzll(end - 1) : 1;
 }
 
-/* Numbers of events' items: packets and credit frames come first, then ARNs, then cns. */
+/* Returns the bound on event items: packets and credit frames come first, then ARNs, then
+ * congestion notifications. */
 static uint64_t virtual_items(const struct virtual_fabric *fabric)
 {
 	if (fabric->answers)
@@ -237,9 +237,8 @@ static uint64_t virtual_items(const struct virtual_fabric *fabric)
 	return congestion_setup_is_needed(fabric->run) ? 2 * fabric->items : fabric->items;
 }
 
-/* Buckets that hold about eight events when all links are busy with full frames, each of which
- * takes an event in addition to the ones in lanes; they reach as far ahead as a packet's next
- * events. */
+/* Creates a queue whose buckets hold about eight events when all links are busy with full frames,
+ * each of which takes one event besides those in lanes. Buckets reach to a packet's next events. */
 static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 {
 	const struct topology *topology = fabric->topology;
@@ -256,7 +255,7 @@ static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 		bits_below(virtual_items(fabric)));
 }
 
-/* Packets that fit into all buffers and pools, plus one on each link and one at each host. */
+/* Returns how many packets fit into all buffers and pools, plus one per channel and host. */
 static uint64_t packets_max(const struct virtual_fabric *fabric)
 {
 	uint64_t min = virtual_min_payload(fabric), transit,
@@ -264,7 +263,7 @@ static uint64_t packets_max(const struct virtual_fabric *fabric)
 
 	transit = fabric->routes.itbs ? fabric->run->nic.itb.pool_bytes / (min + FRAME_HEADER_BYTES)
 				      : 0;
-	/* Without credits no space is reserved for frames on a link. */
+	/* Without credits, no space is reserved for frames on links. */
 	for (uint32_t i = 0; run_config_is_ethernet(fabric->run) && i < ends / 2; i++) {
 		const struct topology_link *link = &fabric->topology->link_at[i];
 
@@ -277,7 +276,7 @@ static uint64_t packets_max(const struct virtual_fabric *fabric)
 	       fabric->hosts * (1 + transit) + virtual_order_reserve(fabric);
 }
 
-/* Reserves address space; only touched pages become memory. */
+/* Reserves address space; only touched pages take memory. */
 static int create_pool(struct virtual_fabric *fabric)
 {
 	struct virtual_pool *pool = &fabric->pool;
@@ -288,7 +287,7 @@ static int create_pool(struct virtual_fabric *fabric)
 	pool->origin = arena_get(&fabric->arena, pool->size * sizeof(*pool->origin));
 	if (pool->packet == NULL || pool->origin == NULL)
 		return -ENOMEM;
-	/* Each worker has its own pool, however small the fabric is. */
+	/* Each worker has its own pool, even in a small fabric. */
 	first = pool->size < SMALL_PACKETS ? pool->size : SMALL_PACKETS;
 	if (fabric->partition != 0) {
 		arena_split_pages(pool->packet, first * sizeof(*pool->packet));
@@ -306,7 +305,7 @@ int virtual_fabric_open_own(struct virtual_fabric *fabric)
 			records) < 0 ||
 		virtual_control_init(&fabric->arns, sizeof(struct control_arn), 16) < 0)
 		return -ENOMEM;
-	/* There is hardly a credit frame in flight without a packet that made room for it. */
+	/* Few credit frames are in flight without a packet that made space for them. */
 	fabric->freed = fabric->pool.size + 4 * records;
 	fabric->block_bits = bits_below(run_config_frame_blocks(fabric->run) + 1u);
 	fabric->items = fabric->freed;
@@ -342,7 +341,7 @@ static int share_routes(struct virtual_fabric *fabric, struct error *error)
 			   : error_set(error, -result, "not enough memory for a virtual fabric");
 }
 
-/* Each packet reads an entry of the table at each switch, at random. */
+/* Each packet reads a random table entry at each switch. */
 static void join_table(const struct virtual_fabric *fabric)
 {
 	const struct route_table *table = fabric->routes.table;

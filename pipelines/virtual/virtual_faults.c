@@ -6,7 +6,7 @@
 
 #include "experiment/run/run_events.h"
 
-/* The stream of a channel's draws. */
+/* Random number stream of a channel. */
 #define RNG_FAULTS 0x6661756c74u
 
 static uint32_t channels_of(const struct virtual_fabric *fabric)

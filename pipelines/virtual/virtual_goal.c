@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Hosts of a virtual fabric that replay a schedule. The frames of a pair are delivered in order
- * (virtual_host.c), so a message is complete with its tail. */
+/* Hosts of a virtual fabric that replay a schedule. Frames of a pair are delivered in order
+ * (virtual_host_arrivals.c), so a message is complete when its tail arrives. */
 
 #include "virtual_dispatch.h"
 
@@ -12,9 +12,9 @@
 #include "virtual_links.h"
 #include "virtual_partitions.h"
 
-#define FLOW_FRAMES 2 /* flows that wait in an interface, per VC */
+#define FLOW_FRAMES 2 /* frames of a flow waiting in an interface, per VC */
 
-/* The host's ranks may have completed all their operations. */
+/* Checks whether the host's ranks have completed all operations. */
 static void look_at(struct virtual_fabric *fabric, uint32_t host, weft_time now)
 {
 	if (fabric->goal_host_done[host] || !goal_replay_host_done(fabric->replay, host))
@@ -39,8 +39,8 @@ bool virtual_goal_is_over(
 	       state->delivered == state->sent;
 }
 
-/* A single partition knows at once when everything has ended; several find out between rounds
- * (virtual_rounds.c). */
+/* Ends the run when everything has ended. A single partition detects this immediately, several
+ * between rounds (virtual_rounds.c). */
 static void look_for_end(struct virtual_fabric *fabric)
 {
 	weft_time end;
@@ -52,7 +52,7 @@ static void look_for_end(struct virtual_fabric *fabric)
 	fabric->limit = end < fabric->limit ? end : fabric->limit;
 }
 
-/* The message was accepted; if the destination is in another process, that process must know. */
+/* Tells the destination's process, if it is a different one, that a message was accepted. */
 static void tell_process_of(struct virtual_fabric *fabric, uint32_t host, uint32_t op)
 {
 	struct partition_crossing_control *crossing = NULL;
@@ -64,7 +64,7 @@ static void tell_process_of(struct virtual_fabric *fabric, uint32_t host, uint32
 		crossing->op = op;
 }
 
-/* Flows take turns in the replay, so an interface holds few frames of each. */
+/* Flows alternate in the replay, so an interface holds only few frames of each. */
 static bool can_take(const struct virtual_fabric *fabric, const struct datagram *nic,
 	const struct datagram_message *message)
 {
@@ -89,7 +89,7 @@ weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft
 			.entry = fabric->goal->entry_of[number]};
 
 		if (!can_take(fabric, nic, &message))
-			return WEFT_TIME_NEVER; /* until something has left */
+			return WEFT_TIME_NEVER; /* until a frame has left */
 		datagram_send(nic, &message);
 		goal_replay_accept(fabric->replay, number, now - from);
 		if (due.first)
@@ -132,7 +132,7 @@ void virtual_goal_take(struct virtual_fabric *fabric, uint32_t number,
 
 static weft_time longest_delay(const struct topology *topology)
 {
-	weft_time longest = 1; /* everything that is due at the end still happens */
+	weft_time longest = 1; /* events due at the end are still executed */
 
 	for (uint32_t i = 0; i < topology->links; i++)
 		if (topology->link_at[i].delay_ps > longest)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Hosts of a virtual fabric: due messages leave, in the order and at the time that the interface
- * allows. */
+/* Hosts of a virtual fabric send due messages as their interface permits. */
 
 #include "virtual_dispatch.h"
 
@@ -12,12 +11,10 @@
 #include "virtual_partitions.h"
 #include "virtual_send.h"
 
-/* A host that must not send because too many frames wait to be put in order retries after this
- * time. */
+/* Retry interval of a host that must not send because too many frames wait for reordering. */
 #define FULL_PS PS_PER_US
 
-/* Queues due messages, as many as the interface takes. Returns the time when the next one is
- * due. */
+/* Queues as many due messages as the interface accepts. Returns when the next one is due. */
 static weft_time poll_sources(struct virtual_host *host, weft_time now)
 {
 	weft_time next = WEFT_TIME_NEVER;
@@ -40,15 +37,14 @@ static weft_time poll_sources(struct virtual_host *host, weft_time now)
 				break;
 			datagram_send(&host->nic, &message);
 			traffic_accept(source);
-			/* This is one of many thousands of numbers; it will be in the cache when it
-			 * is needed. */
+			/* One of thousands of numbers; prefetched for its later use. */
 			host->next_destination = traffic_next_destination(source);
 			__builtin_prefetch(
 				datagram_sent_place(&host->nic, host->next_destination), 1);
 			due = traffic_due(source);
 		}
-		/* A full queue is retried when something has left. The message due may be for
-		 * another queue: never return a time that has passed. */
+		/* A full queue is retried when a frame has left. The due message may belong to a
+		 * different queue: never return a time in the past. */
 		due = full ? WEFT_TIME_NEVER : traffic_due(source);
 		next = due < next ? due : next;
 	}
@@ -65,7 +61,7 @@ static inline bool resends(const struct virtual_host *host, weft_time now)
 	return host->nic.recovery != NULL && datagram_recovery_waits(host->nic.recovery, now);
 }
 
-/* Discarded packets go before new ones. */
+/* Sends a discarded packet again; such packets precede new ones. */
 static bool resend(struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
 	struct virtual_tx *channel = virtual_host_channel(fabric, number);
@@ -81,14 +77,14 @@ static bool resend(struct virtual_fabric *fabric, uint32_t number, weft_time now
 		virtual_origin_of(fabric, packet)->injected_ps = now;
 		fabric->unsent--;
 	}
-	/* It counts against the flow's rate but does not wait for it. */
+	/* The packet counts against the flow's rate but is not delayed by it. */
 	if (fabric->pauses != NULL && nic->control != NULL)
 		datagram_control_resent(nic, packet, now);
 	virtual_start(fabric, channel, packet, now);
 	return true;
 }
 
-/* True if a new frame waits for a cut cable. */
+/* Returns true if a new frame must wait for a cut cable. */
 static bool keep(struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet)
 {
 	bool kept = datagram_cuts_keep(&fabric->host[number].nic, packet);
@@ -127,7 +123,7 @@ static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now
 			return false;
 		if (!datagram_inject(&host->nic, now, packet, virtual_origin_of(fabric, packet))) {
 			virtual_give_packet(fabric, packet);
-			/* Paused messages wait for no credits. */
+			/* Paused messages do not wait for credits. */
 			if (host->nic.waiting != 0)
 				virtual_note_blocked(channel, now);
 			return false;
@@ -148,15 +144,14 @@ void virtual_host_wake_by(struct virtual_fabric *fabric, uint32_t number, weft_t
 		(struct sim_event){next, virtual_host_order(fabric, number, VIRTUAL_WAKE), 0});
 }
 
-/* Takes the stream's next message, if it is due. */
+/* Takes the stream's next message if it is due. */
 static bool take_message(struct virtual_host *host, weft_time now)
 {
 	struct traffic_taken taken;
 
 	while (host->next_ps <= now && traffic_take(host->stream, now, &taken)) {
 		host->next_ps = taken.next_ps;
-		/* This is one of many thousands of numbers; it will be in the cache when it is
-		 * needed. */
+		/* One of thousands of numbers; prefetched for its later use. */
 		host->next_destination = taken.next_destination;
 		__builtin_prefetch(datagram_sent_place(&host->nic, host->next_destination), 1);
 		if (datagram_stream_begin(&host->nic, taken.message.destination,
@@ -166,8 +161,8 @@ static bool take_message(struct virtual_host *host, weft_time now)
 	return false;
 }
 
-/* Sends the stream's frames. Sending continues when the next message is due or the channel is free
- * or, if credits are lacking, with the next credit frame. */
+/* Sends the stream's frames. Continues when the next message is due or the channel is free or,
+ * without credits, with the next credit frame. */
 static void try_stream(struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
 	struct virtual_tx *channel = virtual_host_channel(fabric, number);
@@ -202,7 +197,7 @@ static void try_stream(struct virtual_fabric *fabric, uint32_t number, weft_time
 	virtual_host_wake_by(fabric, number, next);
 }
 
-/* Sends frames from FIFOs or in transit. */
+/* Sends frames from FIFOs, or frames in transit. */
 static __attribute__((noinline)) void try_fifos(
 	struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
@@ -235,14 +230,13 @@ static __attribute__((noinline)) void try_fifos(
 	if (__builtin_expect(host->nic.control != NULL, 0)) {
 		weft_time due = datagram_control_due(&host->nic, now);
 
-		/* If its time has passed, it is sent when the channel is free. */
+		/* Overdue frames are sent when the channel is free. */
 		if (due < next && (sent || due > now))
 			next = due;
 	}
 	if (__builtin_expect(host->nic.order != NULL, 0) && virtual_order_is_full(fabric))
 		next = now + FULL_PS < next ? now + FULL_PS : next;
-	/* A host that has nothing to send after this packet needs no event for the end of its
-	 * transmission. */
+	/* Without further frames to send, the end of this transmission needs no event. */
 	if (sent && (host->nic.waiting != 0 || holds_transit(host) || resends(host, now) ||
 			    next <= channel->free_at || fabric->replay != NULL ||
 			    (fabric->every_end && !fabric->foretells)))
@@ -274,8 +268,8 @@ void virtual_host_wake(struct virtual_fabric *fabric, uint32_t number, weft_time
 	virtual_host_try(fabric, number, now);
 }
 
-/* A notification arrived: the path of messages may now depend on their destination. Due messages
- * will be in the FIFO when the host next looks, as if they had always been there. */
+/* After a notification, the path of messages may depend on their destination. Due messages will be
+ * in the FIFO at the host's next turn, as if they had always been there. */
 static void leave_stream(struct virtual_host *host)
 {
 	if (host->stream == NULL || host->nic.marks == NULL)
@@ -318,12 +312,11 @@ void virtual_host_credit(
 	}
 	if (fabric->host[number].stream != NULL &&
 		virtual_host_channel(fabric, number)->blocked_since == WEFT_TIME_NEVER)
-		return; /* the stream does not wait for credits */
+		return; /* the stream is not waiting for credits */
 	virtual_host_try(fabric, number, now);
 }
 
-/* For a link with a delay: events at one end do not depend on events at the other end at the same
- * time. */
+/* The link must have a delay: events at one end do not depend on simultaneous ones at the other. */
 static bool suits_stream(const struct virtual_fabric *fabric, uint32_t number)
 {
 	const struct virtual_host *host = &fabric->host[number];
@@ -356,7 +349,7 @@ bool virtual_hosts_failed(const struct virtual_fabric *fabric)
 	return false;
 }
 
-/* The time at which a message would find no room in a FIFO. */
+/* Returns when a message would find its FIFO full. */
 static weft_time full_at(const struct virtual_host *host)
 {
 	return host->stream != NULL ? traffic_due_of(host->stream, host->nic.config.queue) : 0;

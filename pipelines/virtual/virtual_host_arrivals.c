@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Arrivals at hosts of a virtual fabric are counted and measured, put in order, absorbed or given
- * up. */
+/* Arrivals at hosts of a virtual fabric: measured and reordered, absorbed, or given up. */
 
 #include "virtual_dispatch.h"
 
@@ -27,7 +26,7 @@ static void grant(struct virtual_fabric *fabric, uint32_t number, unsigned vc, w
 		virtual_send_credit(fabric, link, back, now);
 }
 
-/* A packet whose route cannot reach a host that accepts it would be retried forever. */
+/* Packets whose route cannot reach a host that accepts them would be retried forever. */
 static bool is_lost(
 	const struct virtual_fabric *fabric, uint32_t number, const struct weft_packet *packet)
 {
@@ -45,7 +44,7 @@ static void discard(
 	virtual_give_up(fabric, packet, now);
 }
 
-/* A packet for another host leaves the network and waits to be re-injected. */
+/* Absorbs a packet for another host: it leaves the network and waits to be re-injected. */
 static void host_absorb(
 	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
 {
@@ -63,7 +62,7 @@ static void host_absorb(
 		discard(fabric, number, packet, now);
 }
 
-/* Some entries have flows. */
+/* Only some entries have flows. */
 static void deliver_to_flow(
 	struct virtual_fabric *fabric, const struct weft_packet *packet, weft_time now)
 {
@@ -75,8 +74,8 @@ static void deliver_to_flow(
 	flow[packet->source].last_ps = now;
 }
 
-/* The frame belongs to the host: measured and reported. 'held': it was counted when it arrived.
- * 'complete_ps': when all frames of its message up to this one had arrived. */
+/* Delivers a frame to the host: measures and reports it. 'held': the frame was counted when it
+ * arrived. 'complete_ps': when all frames of its message up to this one had arrived. */
 static inline __attribute__((always_inline)) void deliver(struct virtual_fabric *fabric,
 	uint32_t number, struct weft_packet *packet, const bool held, weft_time complete_ps,
 	weft_time now)
@@ -100,7 +99,7 @@ static inline __attribute__((always_inline)) void deliver(struct virtual_fabric 
 	}
 	if (__builtin_expect(fabric->flows, 0))
 		deliver_to_flow(fabric, packet, now);
-	/* A sum does not depend on which of two hosts is looked at first. */
+	/* A sum does not depend on the order in which hosts are processed. */
 	fabric->fingerprint += rng_mix(now ^ (uint64_t)packet->source << 48 ^
 				       (uint64_t)packet->destination << 32 ^ packet->sequence);
 	if (__builtin_expect(fabric->replay != NULL, 0))
@@ -108,7 +107,7 @@ static inline __attribute__((always_inline)) void deliver(struct virtual_fabric 
 	virtual_give_packet(fabric, packet);
 }
 
-/* A frame that was given up before it was sent was never injected either. */
+/* Frames given up before they were sent do not count as injected. */
 static void drop(struct virtual_fabric *fabric, struct weft_packet *packet)
 {
 	if (packet->stalled == DATAGRAM_WAIT_FIRST)
@@ -118,13 +117,14 @@ static void drop(struct virtual_fabric *fabric, struct weft_packet *packet)
 	virtual_give_packet(fabric, packet);
 }
 
-/* Delivers frames that waited for the one that just arrived, or for one that will never arrive;
+/* Delivers frames that waited for the one that just arrived, or for one that will never arrive.
  * 'tail': that frame ended its message. */
 static void release(
 	struct virtual_fabric *fabric, uint32_t number, uint16_t source, bool tail, weft_time now)
 {
 	weft_time complete_ps =
-		tail ? 0 : now; /* otherwise the following frames belong to the same message */
+		tail ? 0
+		     : now; /* without a tail, the following frames belong to the same message */
 	struct weft_packet *packet;
 
 	while ((packet = datagram_reorder_release(&fabric->host[number].nic, source, now)) !=
@@ -143,7 +143,7 @@ static void release(
 	}
 }
 
-/* For fabrics where frames can overtake each other: delivers them in the order of their numbers. */
+/* Delivers frames in the order of their numbers, where frames can overtake each other. */
 static __attribute__((noinline)) void arrive_out_of_order(
 	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
 {
@@ -176,8 +176,7 @@ void virtual_host_lose(struct virtual_fabric *fabric, uint32_t number, weft_time
 	release(fabric, number, source, false, now);
 }
 
-/* Frames with equal times are ordered by source and number, independently of which of two switches
- * discarded first. */
+/* Orders frames with equal times by source and number, regardless of which switch was first. */
 static bool is_lost_before(const struct weft_packet *a, const struct weft_packet *b)
 {
 	if (a->arrived_ps != b->arrived_ps)

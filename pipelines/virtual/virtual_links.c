@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The links of a virtual fabric: a channel for each direction, and both ends' credits as they are
- * after the hellos of a real start-up. */
+/* The links of a virtual fabric: one channel per direction, with both ends' credits as after the
+ * hellos of a real start-up. */
 
 #include "virtual_links.h"
 
@@ -16,10 +16,10 @@
 #include "traffic/traffic_pattern.h"
 #include "virtual/parallel/arena.h"
 
-/* No buffer has as many blocks, and sums with it stay below 2^31. */
+/* Exceeds the blocks of any buffer; sums with it stay below 2^31. */
 #define MARGIN_MAX (1u << 29)
 
-/* Bytes of traffic on the wire, with source routes of many lengths. */
+/* Wire bytes of traffic, with source routes of varying length. */
 
 static unsigned first_length(const struct virtual_fabric *fabric, uint32_t from, uint32_t to)
 {
@@ -54,8 +54,8 @@ static uint64_t mean_to_all(const struct virtual_fabric *fabric, uint32_t host)
 	return mean(fabric->route_sum[host], fabric->hosts - 1);
 }
 
-/* Mean over the list's hosts other than the host itself; over all hosts if the list names no
- * other. */
+/* Returns the mean over the list's hosts except the host itself, or over all hosts if none is left.
+ */
 static uint64_t mean_to(
 	const struct virtual_fabric *fabric, uint32_t host, const uint16_t *to, uint32_t count)
 {
@@ -69,7 +69,7 @@ static uint64_t mean_to(
 	return others > 0 ? mean(sum, others) : mean_to_all(fabric, host);
 }
 
-/* For a host with several ports: mean over the other ports in the plane of 'port'. */
+/* Returns the mean over the other ports in the plane of 'port', for hosts with several ports. */
 static uint64_t mean_in_plane(
 	const struct virtual_fabric *fabric, const struct rails *rails, uint32_t port)
 {
@@ -80,8 +80,8 @@ static uint64_t mean_in_plane(
 	return others > 0 ? mean(fabric->route_sum[port], others) : 0;
 }
 
-/* Combined traffic, bit permutations, and hosts with several ports count as if they sent to all
- * hosts. */
+/* Combined traffic and bit permutations count as if sent to all hosts, and hosts with several ports
+ * as if they sent to all hosts of the plane. */
 uint32_t virtual_wire_cost_route(
 	const struct virtual_fabric *fabric, const struct traffic_config *config)
 {
@@ -143,8 +143,7 @@ static void open_channel(struct virtual_fabric *fabric, const struct topology_li
 	};
 }
 
-/* Passes a hello from one end to the other. Switches process it as a whole frame, because they
- * count per port. */
+/* Passes a hello from one end to the other. Switches process it as a whole: they count per port. */
 static void say_hello(
 	struct virtual_fabric *fabric, struct topology_port from, struct topology_port to)
 {
@@ -168,7 +167,7 @@ static void grant(struct virtual_fabric *fabric, struct topology_port from, stru
 		link_end_on_credit(virtual_end_at(fabric, to), &credit, 0);
 }
 
-/* The channels of a switch are adjacent, and each switch has as many channels as ports. */
+/* A switch's channels are adjacent; it has as many channels as ports. */
 static int create_channels(struct virtual_fabric *fabric)
 {
 	const struct topology *topology = fabric->topology;
@@ -222,9 +221,9 @@ weft_time virtual_links_free_at(const struct virtual_fabric *fabric)
 	return last;
 }
 
-/* How many blocks can arrive at an input while an output of the same switch sends: what the fastest
- * link carries while the slowest one sends the longest frame, twice because blocks are rounded up,
- * and a frame that had nearly arrived before. */
+/* Returns how many blocks can arrive at an input while an output of the switch is sending: what the
+ * fastest link carries while the slowest sends the longest frame, doubled because blocks are
+ * rounded up, plus one frame that had nearly arrived before. */
 static uint32_t margin_blocks(const struct virtual_fabric *fabric)
 {
 	const struct topology *topology = fabric->topology;
@@ -266,7 +265,7 @@ int virtual_links_create(struct virtual_fabric *fabric, struct error *error)
 
 		open_channel(fabric, link, link->a, link->b);
 		open_channel(fabric, link, link->b, link->a);
-		/* Three hellos make both ends known to each other; then both grant credits. */
+		/* After three hellos both ends know each other; then both grant credits. */
 		say_hello(fabric, link->a, link->b);
 		say_hello(fabric, link->b, link->a);
 		say_hello(fabric, link->a, link->b);
@@ -276,7 +275,7 @@ int virtual_links_create(struct virtual_fabric *fabric, struct error *error)
 	return 0;
 }
 
-/* Taken from the tables of the switches. Returns 0 if unknown. */
+/* Counts switches along the tables' route. Returns 0 if unknown. */
 static unsigned walk(const struct virtual_fabric *fabric, uint32_t from, uint32_t to)
 {
 	struct topology_port at = {DEVICE_HOST, from, 0};

@@ -7,14 +7,14 @@
 #include "traffic/traffic_pattern.h"
 #include "virtual_measure.h"
 
-/* Payload of the last frame of messages with lengths from 'bytes' to 'max' (0: all have 'bytes'),
- * or 'min' if that is smaller. */
+/* Returns the payload of the last frame of messages with lengths from 'bytes' to 'max' (0: all have
+ * 'bytes'), or 'min' if that is smaller. */
 static uint64_t shorter(
 	const struct virtual_fabric *fabric, uint64_t bytes, uint64_t max, uint64_t min)
 {
 	uint64_t mtu = fabric->run->nic.mtu_bytes, last = (bytes - 1) % mtu + 1;
 
-	/* Some message in this range exceeds full frames by one byte. */
+	/* Some length in this range exceeds full frames by one byte. */
 	if (max != 0 && (max - 1) / mtu > (bytes - 1) / mtu)
 		last = 1;
 	return last < min ? last : min;
@@ -32,7 +32,7 @@ uint64_t virtual_min_payload(const struct virtual_fabric *fabric)
 			min = shorter(fabric, traffic->other_message_bytes,
 				traffic->other_message_max_bytes, min);
 		if (traffic->pattern->schedule || traffic->pattern->packets)
-			min = RUN_MESSAGE_MIN; /* any length */
+			min = RUN_MESSAGE_MIN; /* any length is possible */
 	}
 	return min;
 }
@@ -42,8 +42,8 @@ static weft_time sooner(weft_time a, weft_time b)
 	return a < b ? a : b;
 }
 
-/* True if hosts interact with hosts of other partitions without a link: notifications of
- * congestion, and of discarded packets. Each takes at least the delay of a host's link. */
+/* Returns true if hosts interact with hosts of other partitions without a link, by notifications of
+ * congestion or of discarded packets. Each takes at least the delay of a host's link. */
 static bool hosts_are_notified(const struct virtual_fabric *fabric)
 {
 	return fabric->answers || virtual_order_reserve(fabric) > 0;
@@ -72,8 +72,7 @@ static weft_time shortest_transmission(const struct virtual_fabric *fabric)
 	return min;
 }
 
-/* The minimum time from the start of a transmission to the event of its arrival:
- * virtual_start(). */
+/* Returns the minimum time from a transmission's start to its arrival event: virtual_start(). */
 static weft_time min_arrival(const struct virtual_fabric *fabric, weft_time frame_ps)
 {
 	const struct virtual_tx *end = &fabric->first[fabric->switches][fabric->hosts];
@@ -85,12 +84,12 @@ static weft_time min_arrival(const struct virtual_fabric *fabric, weft_time fram
 	return min;
 }
 
-/* True if only credit frames cross sooner than a packet, and a switch sends one only when a tail
- * has left. This does not hold in four cases. With pause frames, one can follow an arrival. Hosts
- * may interact without a link, as they do with congestion control in switches. With routes from a
- * file, a switch without a route for a packet discards it on arrival, and its space is free at
- * once; computed routes lead everywhere. With a schedule, partitions learn of its end after a
- * round, which may not exceed the longest delay of a link (virtual_dispatch.h). */
+/* Returns true if only credit frames cross sooner than packets, and switches send them only when a
+ * tail has left. There are four exceptions. Pause frames can follow an arrival. Hosts may interact
+ * without a link, for example under congestion control. With routes from a file, a switch without a
+ * route for a packet discards it on arrival, and its space is free immediately; computed routes are
+ * complete. With a schedule, partitions learn of its end after a round, which may not exceed the
+ * longest link delay (virtual_dispatch.h). */
 static bool ends_notify(const struct virtual_fabric *fabric)
 {
 	return fabric->pauses == NULL && !hosts_are_notified(fabric) &&
@@ -108,8 +107,8 @@ void virtual_lookahead_open(struct virtual_lookahead *lookahead,
 		lookahead->packet_ps = min_arrival(fabric, lookahead->frame_ps);
 }
 
-/* A packet that starts to leave in this round is not listed yet. Its tail leaves after the shortest
- * transmission at the earliest. */
+/* A packet that starts to leave in this round is not listed yet. Its tail leaves no earlier than
+ * after the shortest transmission. */
 weft_time virtual_lookahead_end(
 	const struct virtual_lookahead *lookahead, weft_time start, weft_time listed)
 {

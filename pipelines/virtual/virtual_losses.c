@@ -13,7 +13,7 @@ static bool is_ours(const struct virtual_fabric *fabric, struct topology_port at
 		fabric, at.kind == DEVICE_HOST ? fabric->switches + at.device : at.device);
 }
 
-/* Frames that 'channel' lost count as received, and the end 'to' sends its totals. */
+/* Counts frames lost by 'channel' as received, and makes the end 'to' send its totals. */
 static void renew(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	struct topology_port to, weft_time now)
 {

@@ -16,16 +16,15 @@
 #include "virtual_links.h"
 #include "virtual_send.h"
 
-/* Time of a mapper or an agent for a frame. */
+/* Time that a mapper or agent takes per frame. */
 #define FRAME_PS PS_PER_US
-/* Time for the first routes. */
+/* Time limit for the first routes. */
 #define FIRST_PS (60 * PS_PER_S)
 
-/* When there are this many sets of routes, and twice as many as after the last time, those that are
- * no longer used are freed. */
+/* Unused route sets are freed at this number of sets, or twice the number kept the last time. */
 #define SETS 8
 
-/* Routes of an epoch and its mapper. Packets refer to them. */
+/* Routes of an epoch of a mapper. Packets refer to them. */
 struct epoch_routes {
 	uint32_t epoch;
 	uint64_t by;
@@ -34,13 +33,13 @@ struct epoch_routes {
 
 struct virtual_mapper {
 	struct mapper_network network;
-	weft_time from;        /* the network's time when the run began */
-	bool runs;             /* it has begun */
-	uint64_t frames, hops; /* until then */
+	weft_time from;        /* network time at the start of the run */
+	bool runs;             /* the run has started */
+	uint64_t frames, hops; /* counts at that time */
 	struct epoch_routes *routes;
 	uint32_t count, room, kept;
 	struct switch_tables **tables; /* [switches] */
-	uint32_t refused;              /* tables that a switch could not use */
+	uint32_t refused;              /* number of tables that switches could not use */
 };
 
 /* --- cables --- */
@@ -97,7 +96,7 @@ static void add_route(void *ctx, const struct table_image_route *route)
 		to->failed = true;
 }
 
-/* The host's image of the epoch in which 'first' has committed; NULL: none. */
+/* Returns the host's image of the epoch to which 'first' has committed; NULL: none. */
 static const uint8_t *image_of(const struct mapper_agent *agent, const struct mapper_agent *first)
 {
 	if (agent->followed != first->followed)
@@ -109,8 +108,8 @@ static const uint8_t *image_of(const struct mapper_agent *agent, const struct ma
 		       : NULL;
 }
 
-/* The routes of all hosts in the epoch of 'first', because a set that is in use must not grow. All
- * images are there before the first host commits. */
+/* Collects the routes of all hosts in the epoch of 'first', because a set in use must not grow. All
+ * images have arrived before the first host commits. */
 static struct route_set *make_set(
 	const struct virtual_fabric *fabric, const struct mapper_agent *first)
 {
@@ -225,7 +224,7 @@ static void commit_switch(
 
 /* --- commands --- */
 
-/* Nothing is stored there; frames on cables arrive before the mapper asks again. */
+/* Returns true if the device stores nothing. Frames on cables arrive before the next request. */
 static bool is_idle(void *ctx, struct topology_port device)
 {
 	const struct virtual_fabric *fabric = ctx;
@@ -313,7 +312,7 @@ static int refuse_first(struct virtual_fabric *fabric, struct error *error)
 		fabric->run->origin, topology_device(fabric->topology, at.kind, at.device)->name);
 }
 
-/* Maps the fabric before the run. */
+/* Maps the fabric before the run, up to FIRST_PS of network time. */
 static int find_first(struct virtual_fabric *fabric, struct error *error)
 {
 	struct virtual_mapper *mapper = fabric->mapper;

@@ -38,7 +38,7 @@ static void add_delivered(const struct virtual_fabric *partition, struct measure
 	totals->released_latency_sum_ps += partition->held->waited_ps - partition->held->latency_ps;
 }
 
-/* Those of other ranks. */
+/* Adds the totals of other ranks. */
 static void add_ranks(const struct virtual_fabric *fabric, struct measure_totals *totals)
 {
 	uint64_t *const each[] = {&totals->messages, &totals->bytes, &totals->wire_bytes,
@@ -151,7 +151,7 @@ static void read_source(struct virtual_fabric *fabric, const struct traffic *sou
 
 	entry->now.generated_messages += messages;
 	entry->now.generated_wire_bytes += traffic_generated_wire_bytes(source);
-	/* If there are several lanes, only the first is counted, on behalf of all. */
+	/* With several lanes, the first one counts on behalf of all. */
 	if (entry->flow != NULL && config->lane == 0)
 		entry->flow[traffic_port(config)].generated = messages;
 }
@@ -215,7 +215,7 @@ static void add_switches(const struct virtual_fabric *fabric, struct run_result 
 		for (unsigned port = 0; port < fabric->sw[i]->ports; port++)
 			for (unsigned k = 0; k < SWITCH_COUNTER_COUNT; k++)
 				sum[k] += fabric->sw[i]->port[port].count[k];
-	/* Without credits there is no invariant to violate. */
+	/* Without credits there is no such violation: the buffer was full. */
 	if (fabric->pauses != NULL) {
 		run_result_count(result, "discard_full", sum[SWITCH_DISCARD_CREDIT_VIOLATION]);
 		sum[SWITCH_DISCARD_CREDIT_VIOLATION] = 0;
@@ -243,7 +243,7 @@ static void add_hosts(const struct virtual_fabric *fabric, struct run_result *re
 	}
 }
 
-/* Counters of congestion, of all switches together. */
+/* Adds the congestion counters of all switches. */
 static void add_congestion_control(const struct virtual_fabric *fabric, struct run_result *result)
 {
 	for (uint32_t at = 0; at < fabric->switches; at++)
@@ -254,7 +254,7 @@ static void add_congestion_control(const struct virtual_fabric *fabric, struct r
 		run_result_count(result, "host_messages_diverted", fabric->host[i].nic.diverted);
 }
 
-/* Link use until now; a frame in transmission, or a wait, counts for the time that has passed. */
+/* Returns link usage until now; a transmission or wait in progress counts for the time elapsed. */
 static struct virtual_link_use use_of(
 	const struct virtual_fabric *fabric, struct topology_port from)
 {
@@ -271,7 +271,7 @@ static struct virtual_link_use use_of(
 	return use;
 }
 
-/* True if the port's device is in a partition of this process. */
+/* Returns true if the port's device is in a partition of this process. */
 static bool is_our_port(const struct virtual_fabric *fabric, struct topology_port at)
 {
 	return virtual_is_ours(
@@ -323,7 +323,7 @@ static void measure_link(const void *ctx, struct topology_port from, struct run_
 	link->stalls = use.stalls - warm->stalls;
 }
 
-/* The result has an entry for each. */
+/* Fills in the latencies; the result has an entry for each traffic entry. */
 static void add_latencies(const struct virtual_fabric *fabric, struct run_result *result)
 {
 	for (unsigned i = 0; i < fabric->window.entries; i++) {
@@ -438,9 +438,9 @@ int virtual_fabric_result(
 	return 0;
 }
 
-/* --- virtual deadlock --- */
+/* --- deadlocks --- */
 
-/* The set of VCs in which a host has something to send. */
+/* Returns the set of VCs in which a host has data to send. */
 static uint32_t waiting_vcs(const struct datagram *nic)
 {
 	uint32_t vcs = nic->waiting;
@@ -482,7 +482,7 @@ void virtual_deadlock_look(struct virtual_fabric *fabric, weft_time age_ps, weft
 	virtual_ranks_collect(fabric, &heads);
 	channels = deadlock_search(&heads, fabric->topology, circle.port, DEADLOCK_CIRCLE_MAX);
 	circle.channels = channels > 0 ? (unsigned)channels : 0;
-	/* A rank that saw no cycle here would diverge from the others. */
+	/* Fails, because a rank that missed a cycle would diverge from the others. */
 	if (channels < 0 ||
 		starvation_keep(&fabric->starved, &heads,
 			run_result_minus(fabric->now, fabric->window.from.at_ps),

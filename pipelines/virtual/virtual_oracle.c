@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The oracle of df-ugal-g (lib/switch/detour.h): it reads the queues of other switches. */
+/* The oracle of df-ugal-g (lib/switch/detour.h), which reads the queues of other switches. */
 
 #include "virtual_faults.h"
 
-/* Blocks that wait for an output, plus those that the next device stores or that are in flight to
- * it. */
+/* Returns the blocks waiting for an output, in flight from it, or stored at the next device. */
 static uint64_t channel_blocks(const struct weft_switch *sw, unsigned output)
 {
 	const struct link_end *link = &sw->port[output].link;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Early frames that wait at hosts of a virtual fabric for those before them (datagram_reorder.h).
- * They no longer occupy the network, so they hold nothing back in it. They only take memory, which
- * is sized to run out only if something is wrong. In that case hosts send nothing new until some
- * frames are released. */
+/* Early frames waiting for earlier ones at hosts of a virtual fabric (datagram_reorder.h). They no
+ * longer occupy the network, so they delay nothing in it. They only take memory, which is sized to
+ * run out only if something is wrong. Hosts then send nothing new until frames are released. */
 
 #include "virtual_measure.h"
 
 #include "experiment/run/run_events.h"
 #include "setup/congestion_setup.h"
 
-/* Maximum number of frames in addition to those that the network and pools hold, per host and in
- * total. This is address space, touched as needed. */
+/* Maximum number of frames beyond the capacity of network and pools, per host and in total. This is
+ * address space; memory is touched only when needed. */
 #define RESERVE_FRAMES     4096
 #define RESERVE_FRAMES_ALL (1u << 18)
 

@@ -34,7 +34,7 @@ static int check(const struct virtual_fabric *fabric, struct error *error)
 	return 0;
 }
 
-/* Computed by rank 0 for all, because METIS versions may differ between machines. */
+/* Computes the cut in rank 0 for all ranks, because METIS versions may differ between machines. */
 static int assign(
 	struct virtual_fabric *fabric, struct virtual_partitions *partitions, struct error *error)
 {
@@ -60,7 +60,7 @@ static int assign(
 	return result;
 }
 
-/* Links between partitions write into mailboxes. */
+/* Marks links between partitions, which write to mailboxes. */
 static void mark_links(struct virtual_fabric *fabric, const struct virtual_partitions *partitions)
 {
 	struct virtual_tx *end = &fabric->first[fabric->switches][fabric->hosts];
@@ -85,7 +85,7 @@ static int cut(
 
 	if (result < 0)
 		return result;
-	/* Own partitions get the lowest numbers, followed by the next ranks' partitions. */
+	/* Renumbers: own partitions first, followed by those of the next ranks. */
 	devices = (size_t)fabric->switches + fabric->hosts;
 	first = partitions->ranks != NULL ? partitions->ranks->own * partitions->own : 0;
 	for (size_t i = 0; first > 0 && i < devices; i++)
@@ -107,9 +107,9 @@ static int cut(
 	return 0;
 }
 
-/* Frames that wait at hosts for those before them take packets from a share that all hosts use. A
- * single worker holds all hosts back when none is left (virtual_send.h). Partitions do not learn of
- * each other's use in time, so they end the run before that. */
+/* Frames waiting at hosts for earlier ones take packets from a reserve shared by all hosts. A
+ * single worker pauses all hosts when it is used up (virtual_send.h). Partitions cannot know each
+ * other's use in time, so they end the run before that. */
 static int limit_out(
 	struct virtual_fabric *fabric, struct virtual_partitions *partitions, struct error *error)
 {
@@ -125,7 +125,7 @@ static int limit_out(
 
 		min = each < min ? each : min;
 	}
-	/* Packets that a host can start to send in a round. */
+	/* Number of packets that a host can start to send in a round. */
 	round = bytes_within(partitions->lookahead.packet_ps, frame * (min > 0 ? min : 1)) + 2;
 	partitions->out_max = run_result_minus(fabric->pool.size, hosts * (round + 1));
 	if (partitions->out_max >= hosts)
@@ -138,7 +138,7 @@ static int limit_out(
 
 static int create_part(struct virtual_fabric *fabric, struct virtual_worker *worker, unsigned which)
 {
-	/* In cache lines of its own. */
+	/* Aligned, so that partitions share no cache line. */
 	struct virtual_fabric *partition = aligned_alloc(64, (sizeof(*partition) + 63) / 64 * 64);
 
 	worker->fabric = partition;
@@ -218,8 +218,8 @@ int virtual_partitions_create(
 		return result;
 	if (create_workers(fabric, partitions) < 0 || virtual_threads_create(partitions) < 0)
 		return error_set(error, ENOMEM, "not enough memory for %u workers", workers);
-	/* In this order, threads do not write to the same cache lines, and a process touches only
-	 * the rows of its own hosts. */
+	/* Separated, so that threads do not write to the same cache lines, and a process touches
+	 * only the rows of its own hosts. */
 	for (uint32_t i = 0; i < fabric->hosts; i++)
 		datagram_separate_numbers(&fabric->host[i].nic);
 	return 0;

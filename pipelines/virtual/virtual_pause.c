@@ -56,7 +56,7 @@ static int refuse(const struct virtual_fabric *fabric, const struct topology_lin
 		topology_device_name(fabric->topology, link->b), has, needs);
 }
 
-/* Sets the thresholds for the end 'at', if it belongs to a switch. */
+/* Sets the thresholds of the end 'at' if it belongs to a switch. */
 static int set_thresholds(struct virtual_fabric *fabric, const struct topology_link *link,
 	struct topology_port at, struct error *error)
 {
@@ -119,7 +119,7 @@ int virtual_pause_open(struct virtual_fabric *fabric, struct error *error)
 
 /* --- pause frames --- */
 
-/* The time by which the next pause frame will have left, after the current transmission. */
+/* Queues a pause frame behind the current transmission. Returns when it will have left. */
 static weft_time occupy(struct virtual_fabric *fabric, struct virtual_tx *channel, weft_time now)
 {
 	struct virtual_pause *pause = virtual_pause_of(fabric, channel);

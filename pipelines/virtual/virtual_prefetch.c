@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Prefetches the memory that coming events will use. A large fabric, or one whose buffers are full,
- * has far more state than the cache holds, and its events have no locality.
+/* Prefetches the memory that future events will use. A large fabric, or one with full buffers, has
+ * far more state than the cache holds, and its events have no locality.
  *
- * The addresses for an event are found in three steps, each from the data that the previous step
- * fetched: the packet, its entry in the table, the output named there. Coming arrivals are read
- * from their lanes: at each arrival, those a few places behind it advance one step each. In the
- * calendar, the three buckets after the current one advance; before the first step a bucket's
- * events are sorted by kind without branches, since one misprediction costs more than all
- * prefetches of an event. Hints only: a missing or useless prefetch changes no result. */
+ * An event's addresses are found in three steps, each from data fetched by the previous step: the
+ * packet, its table entry, the output stored there. Future arrivals are read from their lanes: at
+ * each arrival, those a few positions behind it advance by one step each. In the calendar, the
+ * three buckets after the current one advance. Before the first step, a bucket's events are sorted
+ * by kind without branches, because one misprediction costs more than all prefetches of an event.
+ * Missing or useless prefetches do not change results. */
 
 #include "virtual_dispatch.h"
 
@@ -19,8 +19,8 @@
 #include "virtual_control.h"
 #include "virtual_send.h"
 
-/* Needed not only for speed: a function that only prefetches has no effect that the compiler sees,
- * so calls of it would be dropped. */
+/* Required, and not only for speed: a function that only prefetches has no visible effect, so the
+ * compiler would drop calls to it. */
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE void fetch(const void *memory)
@@ -31,7 +31,7 @@ INLINE void fetch(const void *memory)
 /* Kinds of events: VIRTUAL_PREFETCH_KINDS. */
 enum { LEAVE, HOST_SEND, CREDIT };
 
-/* Arrivals between one step and the next. */
+/* Number of arrivals between one step and the next. */
 #define ARRIVALS_STEP 4u
 #define HOST_STEP     3u
 #define END_STEP      2u
@@ -65,7 +65,7 @@ INLINE void sort_far(const struct virtual_fabric *fabric, struct virtual_prefetc
 	}
 }
 
-/* Sorts the bucket after those already sorted. Returns false if there is none. */
+/* Sorts the bucket after those sorted so far. Returns false if there is none. */
 INLINE bool sort_next(struct virtual_fabric *fabric, const bool far)
 {
 	struct virtual_prefetch *ahead = &fabric->ahead;
@@ -90,7 +90,7 @@ INLINE bool sort_next(struct virtual_fabric *fabric, const bool far)
 	return true;
 }
 
-/* Drops the buckets whose time has come. */
+/* Drops the buckets that are due. */
 static void drop_past(struct virtual_prefetch *ahead, uint64_t current)
 {
 	while (ahead->count > 0 && ahead->list[ahead->first].number <= current) {
@@ -103,8 +103,7 @@ static void drop_past(struct virtual_prefetch *ahead, uint64_t current)
 	for (const uint32_t *order = (list)->order[kind], *end = order + (list)->count[kind]; \
 		order < end; order++)
 
-/* A message uses the host, its traffic source, the channel with its credits and the number of its
- * first frame. */
+/* A message accesses the host, its traffic source, the channel with its credits, and a number. */
 INLINE void first_step_hosts(
 	const struct virtual_fabric *fabric, const struct virtual_prefetch_list *list)
 {
@@ -154,7 +153,7 @@ INLINE void third_step_hosts(
 	}
 }
 
-/* An output that becomes free. */
+/* Fetches an output that becomes free. */
 INLINE void fetch_output(const struct virtual_fabric *fabric, uint32_t order)
 {
 	uint32_t at = VIRTUAL_SWITCH(order);
@@ -164,7 +163,7 @@ INLINE void fetch_output(const struct virtual_fabric *fabric, uint32_t order)
 	fetch(virtual_switch_channel(fabric, at, port));
 }
 
-/* A credit frame uses the end at which it arrives, and the switch if that may send more now. */
+/* A credit frame accesses the end where it arrives, and the switch if it can now send more. */
 INLINE void first_step_credits(
 	const struct virtual_fabric *fabric, const struct virtual_prefetch_list *list)
 {
@@ -198,7 +197,7 @@ INLINE void first_step(const struct virtual_fabric *fabric,
 	first_step_hosts(fabric, list);
 }
 
-/* The input that an output serves next, round robin; any input if none is ready. */
+/* Returns the input that an output serves next, round robin; input 0 if none is ready. */
 INLINE unsigned next_input(const struct switch_output *out)
 {
 	return port_set_is_empty(out->ready) ? 0
@@ -212,7 +211,7 @@ INLINE void fetch_queue(const struct weft_switch *sw, unsigned output, unsigned 
 	fetch(switch_queues(sw, output, input));
 }
 
-/* The queue that the output serves next. */
+/* Fetches the queue that the output serves next. */
 INLINE void fetch_next_queue(const struct virtual_fabric *fabric, uint32_t order)
 {
 	const struct weft_switch *sw = fabric->sw[VIRTUAL_SWITCH(order)];
@@ -231,7 +230,7 @@ INLINE void second_step(const struct virtual_fabric *fabric,
 	second_step_hosts(fabric, list);
 }
 
-/* A credit frame that an input sends uses its link and the channel back. */
+/* Fetches the link and the return channel of an input that sends a credit frame. */
 INLINE void fetch_grant(const struct virtual_fabric *fabric, uint32_t at, unsigned input)
 {
 	const struct virtual_tx *back = virtual_switch_channel(fabric, at, input);
@@ -243,8 +242,7 @@ INLINE void fetch_grant(const struct virtual_fabric *fabric, uint32_t at, unsign
 	fetch(virtual_tx_cold(fabric, back));
 }
 
-/* The output's next packet, the buffer that it leaves, and the buffer that the previous packet has
- * left. */
+/* Fetches the output's next packet, its buffer, and the buffer that the previous packet left. */
 INLINE void fetch_next_packet(const struct virtual_fabric *fabric, uint32_t order, const bool far)
 {
 	uint32_t at = VIRTUAL_SWITCH(order);
@@ -258,7 +256,7 @@ INLINE void fetch_next_packet(const struct virtual_fabric *fabric, uint32_t orde
 	if (before == SWITCH_PORT_NONE)
 		return;
 	fetch(&sw->port[before].link.rx);
-	/* VC 0 has most of the traffic. */
+	/* Most traffic is in VC 0. */
 	if (far && port_set_has(fabric->crossbar[at].watched[0], before))
 		fetch_grant(fabric, at, before);
 }
@@ -292,7 +290,7 @@ void virtual_prefetch(struct virtual_fabric *fabric)
 		look(fabric, false);
 }
 
-/* The arrival at this distance behind the current one. */
+/* Returns the record of the arrival at this distance behind the current one. */
 INLINE struct virtual_prefetch_arrival *arrival_at(struct virtual_fabric *fabric, uint32_t places)
 {
 	uint32_t place = event_lane_place(&fabric->events->lane[VIRTUAL_LANE_SWITCH], places);
@@ -300,7 +298,7 @@ INLINE struct virtual_prefetch_arrival *arrival_at(struct virtual_fabric *fabric
 	return &fabric->ahead.arrival[place % VIRTUAL_PREFETCH_ARRIVALS];
 }
 
-/* The packet and the switch. */
+/* Fetches the packet and the switch. */
 INLINE void first_arrival(struct virtual_fabric *fabric, uint32_t places)
 {
 	const struct event_queue *events = fabric->events;
@@ -316,7 +314,7 @@ INLINE void first_arrival(struct virtual_fabric *fabric, uint32_t places)
 	fetch(arrival->sw);
 }
 
-/* The input, and the packet's route element or entry in the table. */
+/* Fetches the input, and the packet's route element or table entry. */
 INLINE void second_arrival(const struct virtual_prefetch_arrival *arrival)
 {
 	const struct weft_packet *packet = arrival->packet;
@@ -333,7 +331,7 @@ INLINE void second_arrival(const struct virtual_prefetch_arrival *arrival)
 		fetch(switch_table_place(arrival->sw, packet->destination));
 }
 
-/* The packet's output, and the queue in which it may have to wait. */
+/* Fetches the packet's output, and the queue that it may have to join. */
 INLINE void third_arrival(const struct virtual_prefetch_arrival *arrival)
 {
 	const struct weft_packet *packet = arrival->packet;
@@ -377,7 +375,7 @@ INLINE struct arrival arrival(
 		&fabric->pool.packet[event_key_item(fabric->events, number)]};
 }
 
-/* An arrival at a host uses the packet's origin and the host's record of the sender. */
+/* Arrivals at hosts access the packet's origin and the host's record of the sender. */
 void virtual_prefetch_host(struct virtual_fabric *fabric)
 {
 	struct arrival first = arrival(fabric, VIRTUAL_LANE_HOST, 2 * HOST_STEP);
@@ -404,7 +402,7 @@ INLINE void look_at_ends(const struct virtual_fabric *fabric, const bool far)
 	fetch_next_packet(fabric, event_key_order(events, event_lane_ahead(lane, END_STEP)), far);
 }
 
-/* The same steps as for buckets. */
+/* Uses the same steps as for buckets. */
 void virtual_prefetch_end(struct virtual_fabric *fabric)
 {
 	if (fabric->looks_far)

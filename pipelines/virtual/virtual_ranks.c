@@ -9,10 +9,10 @@
 #include "virtual_reroute.h"
 #include "virtual_threads.h"
 
-/* Packets and control frames that cross to a partition in another rank, as records in a message.
- * Pointers become numbers that mean the same in all ranks. */
+/* Packets and control frames that cross to a partition in a different rank, as records of a
+ * message. Pointers are replaced with numbers that are valid in all ranks. */
 
-/* A packet, without pointers. Its latency extension follows, where packets have them. */
+/* A packet without pointers, followed by its latency extension if packets have them. */
 struct sent_packet {
 	struct weft_packet packet;
 	weft_time at, injected_ps, generated_ps;
@@ -24,14 +24,14 @@ struct sent_packet {
 	struct virtual_route_number route;
 };
 
-/* A credit frame, a notification, or a schedule's message that was accepted. A credit frame is
- * followed by the limits of its VCs: the receiver knows the sender's totals, because nothing is
- * lost (virtual_open_credit()). The totals follow only for a capture, which shows them. A
- * notification of congestion is followed by its struct virtual_answer. */
+/* A credit frame, a notification, or a schedule message that was accepted. A credit frame is
+ * followed by the limits of its VCs. The receiver knows the sender's totals, because nothing is
+ * lost (virtual_open_credit()); the totals follow only for captures, which show them. A congestion
+ * notification is followed by its struct virtual_answer. */
 struct sent_control {
 	weft_time at;
 	uint32_t order;
-	uint32_t channel; /* that sent it */
+	uint32_t channel; /* number of the sending channel */
 	uint8_t kind;     /* enum partition_crossing_control_kind */
 	uint8_t reserved[7];
 	union {
@@ -76,10 +76,10 @@ static bool is_captured(const struct virtual_fabric *fabric)
 	return fabric->partitions->each_round != NULL || fabric->partitions->append != NULL;
 }
 
-/* The maximum size of the data after a struct sent_control. */
+/* Maximum size of the data after a struct sent_control. */
 #define REST_MAX (sizeof(struct virtual_answer) + FRAME_VCS_MAX * sizeof(struct virtual_credit))
 
-/* The maximum size of this many records. */
+/* Returns the maximum size of this many records. */
 static size_t virtual_record_room(
 	const struct virtual_fabric *fabric, size_t packets, size_t controls)
 {
@@ -103,7 +103,7 @@ static uint8_t *put_rest(const struct virtual_fabric *fabric, uint8_t *out,
 	return out;
 }
 
-/* Each returns the first byte after the record. 'extension' is NULL where packets have none. */
+/* Appends a record. Returns the byte after it. */
 static uint8_t *virtual_record_put_control(const struct virtual_fabric *fabric, uint8_t *out,
 	const struct partition_crossing_control *crossing)
 {
@@ -189,8 +189,7 @@ static bool take_rest(const struct virtual_fabric *fabric,
 	return false;
 }
 
-/* Turns the next record into an event of this partition (partition_message.h). Returns false if
- * there is none, or it is invalid. */
+/* Turns the next record into an event of this partition. Returns false if missing or invalid. */
 static bool virtual_record_take_control(struct virtual_fabric *fabric, struct ranks_reader *reader)
 {
 	const void *bytes = ranks_take(reader, sizeof(struct sent_control));
@@ -210,11 +209,11 @@ static bool virtual_record_take_control(struct virtual_fabric *fabric, struct ra
 	return true;
 }
 
-/* The head of a round's message. It is followed by a section for each partition of the receiver,
- * with the data from all partitions of the sender, and then, for rank 0, by the appended data. */
+/* Header of a round's message. It is followed by a section per partition of the receiver, with the
+ * data from all partitions of the sender, and then, for rank 0, by the appended data. */
 struct head {
 	uint64_t next, end, out,
-		events; /* as struct partition_summary, of all partitions of the sender */
+		events; /* as in struct partition_summary, over all partitions of the sender */
 	uint64_t pause;
 	struct virtual_goal_state goal;
 };
@@ -226,8 +225,7 @@ struct section {
 
 /* --- sending --- */
 
-/* Packs the contents of the mailboxes of all partitions for partition 'to', which is in another
- * rank. */
+/* Counts the elements for partition 'to', which is in a different rank, in all mailboxes. */
 static struct section section_for(struct virtual_partitions *partitions, unsigned side, unsigned to)
 {
 	struct section section = {0};
@@ -281,7 +279,7 @@ static int put_section(struct virtual_partitions *partitions, struct ranks_messa
 	return 0;
 }
 
-/* Packs everything addressed to a rank. Returns 0 or -ENOMEM. */
+/* Packs all data for a rank. Returns 0 or -ENOMEM. */
 static int put_message(struct virtual_partitions *partitions, unsigned side, unsigned rank,
 	const struct head *head)
 {
@@ -360,7 +358,7 @@ static bool take_section(
 	return reader->left == 0;
 }
 
-/* The next section and its contents. */
+/* Reads the next section and finds its contents. Returns false if it is invalid. */
 static bool read_section(
 	struct ranks_reader *reader, struct section *section, struct ranks_reader *inside)
 {
@@ -373,7 +371,7 @@ static bool read_section(
 	return ranks_take(reader, section->bytes) != NULL;
 }
 
-/* The section of a rank's message that is for the worker. */
+/* Handles the worker's section of a message from a rank. Returns false if it is invalid. */
 static bool take_message(struct virtual_worker *worker, const struct ranks_message *message)
 {
 	struct ranks_reader reader = {message->bytes, message->used}, inside;
@@ -450,11 +448,11 @@ int virtual_ranks_compare(
 	const struct virtual_fabric *fabric, struct ranks *ranks, struct error *error)
 {
 	const struct route_set *set = fabric->routes.set;
-	uint64_t hash = 1; /* hash of nothing */
+	uint64_t hash = 1; /* initial value */
 	int result = 0;
 
 	if (set != NULL && route_set_is_on_demand(set)) {
-		/* No route has been computed yet: compare their inputs and lengths. */
+		/* Routes are not computed yet: compares their inputs and lengths. */
 		hash = byte_hash(hash, route_set_origin_const(set), sizeof(struct route_origin));
 		hash = byte_hash(hash, fabric->route_sum, fabric->hosts * sizeof(uint64_t));
 	} else if (set != NULL && hash_set(set, &hash) < 0)

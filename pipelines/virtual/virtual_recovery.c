@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Frames that hosts of a virtual fabric discarded, on their way back to be sent again
- * (datagram_recovery.h). Like credit frames, reports take no time on links: only the delays of the
- * path back. */
+/* Returns frames discarded by hosts of a virtual fabric to their sources, which resend them
+ * (datagram_recovery.h). Like credit frames, reports take only the delays of the return path. */
 
 #include "virtual_dispatch.h"
 
@@ -13,7 +12,7 @@
 #include "virtual_partitions.h"
 #include "virtual_send.h"
 
-/* The time to cross links without queues over this many switches. */
+/* Returns the time to cross links without queues over this many switches. */
 static weft_time path_ps(
 	const struct virtual_fabric *fabric, const struct weft_packet *packet, unsigned switches)
 {
@@ -23,7 +22,7 @@ static weft_time path_ps(
 	return (switches + 1u) * (link + fabric->routing_delay_ps) + 1;
 }
 
-/* Number of switches that the packet has passed; with tables, all on its path. */
+/* Returns the number of switches that the packet passed; with Ethernet tables, all on its path. */
 static unsigned passed(const struct virtual_fabric *fabric, const struct weft_packet *packet)
 {
 	return fabric->pauses != NULL && packet->route_length == 0
@@ -31,8 +30,8 @@ static unsigned passed(const struct virtual_fabric *fabric, const struct weft_pa
 		       : packet->cursor;
 }
 
-/* A random addition of up to a path's time, because with equal times the same frames would be
- * dropped forever. */
+/* Returns a random addition of up to a path's time. With equal times, the same frames would always
+ * be dropped. */
 static weft_time jitter(
 	const struct virtual_fabric *fabric, const struct weft_packet *packet, weft_time now)
 {
@@ -72,7 +71,7 @@ static struct topology_port port_of(const struct virtual_fabric *fabric, uint32_
 		DEVICE_SWITCH, VIRTUAL_SWITCH(order), (uint8_t)VIRTUAL_PORT(order)};
 }
 
-/* The channel into a port with a link. */
+/* Returns the channel into a connected port. */
 static struct virtual_tx *channel_into(const struct virtual_fabric *fabric, struct topology_port at)
 {
 	struct topology_port from = at;
@@ -94,7 +93,7 @@ void virtual_recovery_take_lost(
 		fault->cuts > 0 ? link : VIRTUAL_NO_CUT, now);
 }
 
-/* The time until the source resends a damaged frame: the return path, and longer with each loss. */
+/* Returns when the source resends a damaged frame: after the return path, doubled per loss. */
 static weft_time pause_of(
 	const struct virtual_fabric *fabric, const struct weft_packet *packet, unsigned losses)
 {
@@ -106,7 +105,7 @@ static weft_time pause_of(
 	return pause > back ? pause : back;
 }
 
-/* The receiver notices a dropped frame when the next one arrives. */
+/* Returns the time until a dropped frame is detected, by the arrival of the next one. */
 static weft_time notice_of(const struct virtual_fabric *fabric, const struct weft_packet *packet)
 {
 	unsigned switches = packet->route_length != 0
@@ -142,7 +141,7 @@ void virtual_recovery_settle(struct virtual_fabric *fabric, uint32_t host, weft_
 	}
 }
 
-/* When the source learns of it. */
+/* Returns when the source is notified of the loss. */
 static weft_time report_due(const struct virtual_fabric *fabric, const struct weft_packet *packet,
 	unsigned losses, bool cut, weft_time now)
 {
@@ -168,7 +167,7 @@ void virtual_recovery_lose(struct virtual_fabric *fabric, uint32_t device,
 	origin->losses += origin->losses < UINT8_MAX;
 	packet->stalled = waits ? DATAGRAM_WAIT_CUT : DATAGRAM_WAIT_REPORT;
 	virtual_forget_flows(fabric, packet);
-	/* Decides between reports that arrive at the same time. */
+	/* Breaks ties between simultaneous reports. */
 	packet->latency_ns =
 		waits && cut != DATAGRAM_CAUSE_ANY ? cut : DATAGRAM_CAUSE_DEVICE | device;
 	if (virtual_is_elsewhere(fabric, fabric->switches + packet->source))

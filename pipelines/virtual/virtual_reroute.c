@@ -19,38 +19,36 @@
 #include "virtual_partitions.h"
 #include "virtual_ranks.h"
 
-/* Interval between two checks of a paused fabric. */
+/* Interval between checks of a paused fabric. */
 #define LOOK_PS PS_PER_US
 
 #define NAME_BYTES (TOPOLOGY_NAME_MAX + 8)
 
-/* Routes that avoid certain links. Sets are kept until the end, because packets and hosts refer to
- * them. */
+/* Routes that avoid certain links. Sets are kept until the end: packets and hosts refer to them. */
 struct generation {
 	bool *down; /* [links] */
 	const struct topology *topology;
-	struct topology *copy; /* NULL: the fabric's own */
+	struct topology *copy; /* NULL: the fabric's topology */
 	struct fabric_routes routes;
 };
 
 struct virtual_reroute {
 	weft_time due, noted; /* the next attempt; the last change of a cable */
 	weft_time computed_at;
-	weft_time paused_at; /* WEFT_TIME_NEVER: hosts send */
-	/* Since this time new packets have had routes with additional ITBs, until those with old
-	 * routes have arrived; WEFT_TIME_NEVER: there is no bridge. Packets and hosts may refer to
-	 * a bridge until the end. */
+	weft_time paused_at; /* WEFT_TIME_NEVER: hosts are not paused */
+	/* Since when new packets have routes with additional ITBs, until those with old routes have
+	 * arrived; WEFT_TIME_NEVER: no bridge. Packets and hosts may refer to a bridge forever. */
 	weft_time bridged_at;
 	struct route_set **bridge;
 	uint32_t bridges;
-	uint64_t itb_routes; /* routes with further ITBs, in all */
+	uint64_t itb_routes; /* total number of routes with additional ITBs */
 	weft_time bridged_ps;
 	struct generation *made;
-	uint32_t count, used, next; /* length of 'made'; the one in use; the one to be used when the
-				       fabric is empty */
-	uint32_t failures, pauses, risks; /* risks: changes despite a possible deadlock */
+	uint32_t count, used,
+		next; /* length of 'made'; index in use; index to use when the fabric is empty */
+	uint32_t failures, pauses, risks; /* 'risks': changes despite a possible deadlock */
 	weft_time paused_ps;
-	const struct route_set **set; /* sets that have been in use, in this order */
+	const struct route_set **set; /* sets used so far, in order of use */
 	uint32_t sets;
 	struct error why; /* cause of the last failure or pause */
 };
@@ -73,7 +71,7 @@ static int add_generation(struct virtual_fabric *fabric, struct generation **mad
 	return 0;
 }
 
-/* Does nothing if the set is the last one, or if there are no sets. */
+/* Records a set, unless it is the last one recorded. */
 static void note_set(struct virtual_fabric *fabric, const struct route_set *set)
 {
 	struct virtual_reroute *reroute = fabric->reroute;
@@ -140,7 +138,7 @@ struct virtual_route_number virtual_reroute_number(
 	const uint8_t *route;
 	unsigned length;
 
-	/* The last ones are the likeliest. */
+	/* The last sets are the most likely. */
 	while (packet->route_length != 0 && set-- > 0)
 		for (unsigned which = 0;
 			(route = route_set_get(virtual_reroute_set(fabric, set), packet->source,
@@ -167,7 +165,7 @@ weft_time virtual_reroute_due(const struct virtual_fabric *fabric)
 	return fabric->reroute != NULL ? fabric->reroute->due : WEFT_TIME_NEVER;
 }
 
-/* --- making routes --- */
+/* --- computing routes --- */
 
 static bool is_down(const struct virtual_fabric *fabric, uint32_t link)
 {
@@ -184,7 +182,7 @@ static bool is_for_now(const struct virtual_fabric *fabric, const struct generat
 	return true;
 }
 
-/* Returns the topology without failed parts, or NULL with error set. */
+/* Returns a copy of the topology without failed links, or NULL with error set. */
 static struct topology *without_down(
 	const struct virtual_fabric *fabric, const bool *down, struct error *error)
 {
@@ -214,7 +212,7 @@ static struct topology *without_down(
 	return copy;
 }
 
-/* Returns 0, or error: no such routes. */
+/* Returns 0, or a negative value with error set if there are no such routes. */
 static int make_routes(struct virtual_fabric *fabric, struct generation *made, struct error *error)
 {
 	int result;
@@ -230,8 +228,8 @@ static int make_routes(struct virtual_fabric *fabric, struct generation *made, s
 	return result < 0 ? result : fabric_routes_share(&made->routes);
 }
 
-/* Finds the number of the routes for the current failures. Returns false with error set if there
- * are none. */
+/* Finds or computes the routes for the current failures and sets their number. Returns false with
+ * error set if there are none. */
 static bool find_routes(struct virtual_fabric *fabric, uint32_t *number, struct error *error)
 {
 	struct virtual_reroute *reroute = fabric->reroute;
@@ -255,7 +253,7 @@ static bool find_routes(struct virtual_fabric *fabric, uint32_t *number, struct 
 	return false;
 }
 
-/* The union of the routes in use and the new ones. */
+/* Returns true if the routes in use and the new ones cannot deadlock together. */
 static bool may_coexist(struct virtual_fabric *fabric, uint32_t number, struct error *reason)
 {
 	const struct virtual_reroute *reroute = fabric->reroute;
@@ -269,7 +267,7 @@ static bool may_coexist(struct virtual_fabric *fabric, uint32_t number, struct e
 	return live;
 }
 
-/* --- putting them in use --- */
+/* --- activation --- */
 
 static void set_switches(struct virtual_fabric *fabric)
 {
@@ -292,7 +290,7 @@ static void set_switches(struct virtual_fabric *fabric)
 	}
 }
 
-/* 'bridge' is used instead of its own set, or NULL. */
+/* Activates routes. 'bridge', unless NULL, replaces their route set. */
 static void use(struct virtual_fabric *fabric, uint32_t number, struct route_set *bridge)
 {
 	struct virtual_reroute *reroute = fabric->reroute;
@@ -300,7 +298,7 @@ static void use(struct virtual_fabric *fabric, uint32_t number, struct route_set
 
 	if (bridge != NULL)
 		routes.set = bridge;
-	/* Sources and hosts keep their first routes. */
+	/* Sources and hosts keep their initial queuing scheme and in-transit buffers. */
 	routes.queuing = fabric->routes.queuing;
 	routes.itbs = fabric->routes.itbs;
 	note_set(fabric, routes.set);
@@ -322,7 +320,7 @@ static void set_pause(struct virtual_fabric *fabric, bool pause, weft_time now)
 				virtual_partition_of(fabric, fabric->switches + i), i, now);
 }
 
-/* True if nothing is stored in switches, on links or in hosts' pools. */
+/* Returns true if no packets are stored in switches, on links or in hosts' pools. */
 static bool is_empty(struct virtual_fabric *fabric)
 {
 	uint64_t out = virtual_packets_out(fabric) - virtual_recovery_held(fabric) -
@@ -339,7 +337,7 @@ static void purge(struct virtual_fabric *fabric)
 			virtual_purge(virtual_partition_of(fabric, at), at);
 }
 
-/* Returns true if hosts send again, with the new routes. */
+/* Returns true if hosts send again, using the new routes. */
 static bool end_pause(struct virtual_fabric *fabric, weft_time now)
 {
 	struct virtual_reroute *reroute = fabric->reroute;
@@ -371,7 +369,7 @@ static void pause_hosts(struct virtual_fabric *fabric, uint32_t number, weft_tim
 	set_pause(fabric, true, now);
 }
 
-/* Returns true if new routes are in use, with further ITBs. */
+/* Returns true if new routes, with additional ITBs, are in use. */
 static bool begin_bridge(
 	struct virtual_fabric *fabric, uint32_t number, weft_time now, struct error *error)
 {
@@ -396,7 +394,7 @@ static bool begin_bridge(
 	return true;
 }
 
-/* Packets of a partition that left their source before 'since'. */
+/* Returns the number of a partition's packets that left their source before 'since'. */
 static uint64_t count_old(const struct virtual_fabric *partition, weft_time since)
 {
 	const struct virtual_pool *pool = &partition->pool;
@@ -409,7 +407,7 @@ static uint64_t count_old(const struct virtual_fabric *partition, weft_time sinc
 	return old;
 }
 
-/* Uses only the new routes, once no packet has an old route. */
+/* Stops using the bridge once no packet has an old route. */
 static void end_bridge(struct virtual_fabric *fabric, weft_time now)
 {
 	struct virtual_reroute *reroute = fabric->reroute;
@@ -427,7 +425,7 @@ static void end_bridge(struct virtual_fabric *fabric, weft_time now)
 	use(fabric, reroute->used, NULL);
 }
 
-/* True: new routes are in use. */
+/* Returns true if new routes are in use. */
 static bool begin(struct virtual_fabric *fabric, weft_time now)
 {
 	struct virtual_reroute *reroute = fabric->reroute;
@@ -472,7 +470,7 @@ bool virtual_reroute_poll(struct virtual_fabric *fabric, weft_time now)
 		done = end_pause(fabric, now);
 	else
 		done = begin(fabric, now);
-	/* Cables that changed meanwhile. */
+	/* Handles cables that changed in the meantime. */
 	if (reroute->due == WEFT_TIME_NEVER && reroute->noted > reroute->computed_at)
 		reroute->due = reroute->noted + fabric->run->mapper.after_ps;
 	return done;

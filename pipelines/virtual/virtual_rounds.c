@@ -7,11 +7,10 @@
 
 #define STEPS UINT32_C(1 << 30)
 
-/* A round counts as this many events of worker 0, so that it checks for an early end even if only
- * other workers have events. */
+/* Events that a round counts as, so that worker 0 checks for an early end even without events. */
 #define ROUND_STEPS 64u
 
-/* Publishes the partition's state to other partitions, in their cache lines. */
+/* Publishes the partition's summary to other partitions, in their posts. */
 static void post(
 	struct virtual_worker *worker, const struct partition_summary *told, unsigned number)
 {
@@ -30,9 +29,9 @@ static void post(
 	}
 }
 
-/* The earliest time in the mailboxes. If it is before the end of the round, the receiving partition
- * is already past it, and the result could differ from that of a single worker: the run fails. That
- * is always a bug. */
+/* Returns the earliest time in the mailboxes. If it is before the end of the round, the receiving
+ * partition is already past it, and the result could differ from that of a single worker. The run
+ * then fails; this is always a bug. */
 static weft_time first_sent(struct virtual_worker *worker)
 {
 	const struct partition_mailbox *box = worker->box[worker->side];
@@ -54,8 +53,8 @@ void virtual_round_push(struct virtual_worker *worker)
 	weft_time sent = first_sent(worker), own;
 	uint64_t crossed = 0;
 
-	/* The other partitions read these lines last. Not prefetched earlier in the round, because
-	 * a partition that already waits would take them back. */
+	/* The other partitions read these lines last. They are not prefetched earlier in the round,
+	 * because a partition that is already waiting would fetch them back. */
 	for (unsigned i = 0; i < worker->partitions->own; i++)
 		__builtin_prefetch(&worker->post[worker->side][i], 1);
 	partition_message_complete(fabric);
@@ -68,7 +67,7 @@ void virtual_round_push(struct virtual_worker *worker)
 		.pause = worker->pause || fabric->failed,
 		.goal = fabric->goal_state};
 	worker->events_told = worker->use.events;
-	/* Packets and control frames that the worker sent to others in the round. */
+	/* Counts the packets and control frames that the worker sent to others in the round. */
 	for (unsigned i = 0; i < worker->partitions->count; i++)
 		crossed += worker->box[worker->side][i].packets +
 			   worker->box[worker->side][i].controls;
@@ -108,7 +107,7 @@ static void take_boxes(struct virtual_worker *worker)
 		virtual_ranks_take(worker);
 }
 
-/* When the rounds end. */
+/* Returns the end of the rounds. */
 static weft_time end_of(const struct virtual_worker *worker, const struct virtual_goal_state *goal)
 {
 	const struct virtual_fabric *fabric = worker->fabric;
@@ -129,7 +128,7 @@ void partition_summary_add(struct partition_summary *all, const struct partition
 	virtual_goal_add(&all->goal, &of->goal);
 }
 
-/* By another partition of the process. */
+/* Returns the summary posted by a different partition of the process. */
 static struct partition_summary told_by(const struct virtual_worker *worker, unsigned partition)
 {
 	const struct virtual_worker *from = &worker->partitions->worker[partition];
@@ -145,7 +144,7 @@ static struct partition_summary told_by(const struct virtual_worker *worker, uns
 	return told;
 }
 
-/* Combines all reports; each worker sees the same ones. */
+/* Combines all summaries, which are the same for each worker. */
 static struct partition_summary hear(const struct virtual_worker *worker)
 {
 	const struct virtual_partitions *partitions = worker->partitions;
@@ -187,7 +186,7 @@ static void run_round(struct virtual_worker *worker, weft_time limit)
 	}
 }
 
-/* By worker 0. */
+/* Ends the rounds; for worker 0. */
 static void stop_rounds(struct virtual_worker *worker, const struct partition_summary *all)
 {
 	struct virtual_partitions *partitions = worker->partitions;
@@ -212,7 +211,7 @@ bool virtual_round_run(struct virtual_worker *worker)
 	all = hear(worker);
 	if (worker->fabric->partition == 0)
 		worker->critical_events += all.events;
-	/* The other side, which all partitions have read, is filled again. */
+	/* All partitions have read the other side; it is now refilled. */
 	worker->side ^= 1;
 	for (unsigned i = 0; i < worker->partitions->count; i++)
 		partition_mailbox_clear(&worker->box[worker->side][i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Phases of a virtual run: events up to the next moment at which something is measured. */
+/* Phases of a virtual run: executes events up to the next time at which something is measured. */
 
 #include "measure/measure_window.h"
 #include "setup/device_config.h"
@@ -16,16 +16,16 @@
 #include "virtual_ranks.h"
 #include "virtual_threads.h"
 
-/* Events between checks of the stop flag, which take few milliseconds even where each touches new
- * memory; and number of such checks between two progress reports. */
+/* Events between checks of the stop flag, which take a few milliseconds even if each event touches
+ * new memory; and number of such checks between two progress reports. */
 #define CHECK_EACH  (1u << 14)
 #define REPORT_EACH 16
-/* Number of deadlock searches during a run, or per watchdog time. */
+/* Number of deadlock searches during a run, or per watchdog timeout. */
 #define LOOKS 16
 
-/* Cache for packets and the used half of the switches. */
+/* Cache size for packets and the used half of the switches. */
 #define CACHE_BYTES (UINT64_C(2) << 20)
-/* Size of a partition's switches: between 432 and 3,456 hosts in a fat tree
+/* Size of a partition's switches, between those of 432 and 3,456 hosts in a fat tree
  * (docs/how-to/use-many-cores.md). */
 #define VERY_LARGE_BYTES (UINT64_C(8) << 20)
 
@@ -35,8 +35,9 @@ struct run_loop {
 	virtual_progress_fn progress;
 	void *ctx;
 	weft_time end, refresh_at;
-	bool warming, enough; /* with measure.until: searching for the end of the warm-up; found */
-	bool stopped, failed; /* somewhere */
+	bool warming,
+		enough; /* measure.until: searching for the end of warm-up; found it or the value */
+	bool stopped, failed; /* in some rank */
 	uint32_t steps_left;  /* until the next check */
 	uint32_t checks;
 };
@@ -56,9 +57,9 @@ static uint64_t count_hops(const struct virtual_fabric *fabric)
 	return hops;
 }
 
-/* Once the devices and the packets in them exceed a cache, prefetching pays. About half of the
- * devices' memory is in use. With several threads many packets come from another thread and are not
- * in this one's cache: they count twice, and prefetching pays at half the size. */
+/* Enables prefetching once the devices and their packets exceed a cache. About half of the devices'
+ * memory is in use. With several threads, many packets come from a different thread and are not in
+ * this one's cache: they count twice, and prefetching pays off at half the size. */
 static void choose_to_look_ahead(struct virtual_fabric *fabric)
 {
 	const unsigned partitions = virtual_partitions_count(fabric),
@@ -74,7 +75,7 @@ static void choose_to_look_ahead(struct virtual_fabric *fabric)
 	}
 }
 
-/* Ranks agree on this: a finding in one of them counts for all. */
+/* Makes the ranks agree: a finding in one of them counts for all. */
 static void agree(struct run_loop *loop)
 {
 	struct virtual_fabric *fabric = loop->fabric;
@@ -119,7 +120,7 @@ static bool has_events(struct virtual_fabric *fabric)
 	return false;
 }
 
-/* True if switches withhold credits at 'now' that senders may lack. Sends them. */
+/* Returns true if switches withhold credits at 'now' that senders may need. 'send': sends them. */
 static bool refresh_credits(struct virtual_fabric *fabric, weft_time now, bool send)
 {
 	bool some = false;
@@ -131,8 +132,7 @@ static bool refresh_credits(struct virtual_fabric *fabric, weft_time now, bool s
 	return some;
 }
 
-/* True if there are packets somewhere that will never move. The time is then when the last one
- * moved. */
+/* Returns true if some packets will never move. Sets the time to when the last one moved. */
 static bool stands_still(struct virtual_fabric *fabric, weft_time limit)
 {
 	uint64_t some[] = {0, virtual_packets_out(fabric)}, last[2];
@@ -154,7 +154,7 @@ static bool stands_still(struct virtual_fabric *fabric, weft_time limit)
 	return true;
 }
 
-/* True if there are more events before 'limit' than until the next check. */
+/* Returns true if events before 'limit' are left when the next check is due. */
 static bool take_events(struct run_loop *loop, weft_time limit)
 {
 	struct virtual_fabric *fabric = loop->fabric;
@@ -164,7 +164,7 @@ static bool take_events(struct run_loop *loop, weft_time limit)
 	return virtual_dispatch(fabric, &loop->steps_left);
 }
 
-/* No event is happening, in any partition. */
+/* Call when no event is being executed in any partition. */
 static void set_time(struct virtual_fabric *fabric, weft_time now)
 {
 	for (unsigned i = 0; i < virtual_partitions_count(fabric); i++) {
@@ -173,8 +173,8 @@ static void set_time(struct virtual_fabric *fabric, weft_time now)
 	}
 }
 
-/* Runs all events before 'limit', or up to the end of a schedule. If none is left, nothing will
- * ever happen again, and packets that are still in the fabric wait for each other. */
+/* Runs all events before 'limit', or up to the end of a schedule. If no event is left, nothing will
+ * ever happen again, and packets still in the fabric wait for each other. */
 static void run_until(struct run_loop *loop, weft_time limit)
 {
 	struct virtual_fabric *fabric = loop->fabric;
@@ -187,7 +187,7 @@ static void run_until(struct run_loop *loop, weft_time limit)
 		if (loop->stopped || loop->failed)
 			return;
 	}
-	/* The stop flag is also read here, for runs in which hardly anything happens. */
+	/* Ensures that the stop flag is checked even in runs with hardly any events. */
 	loop->steps_left--;
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events) ||
 			 virtual_hosts_failed(fabric) ||
@@ -222,7 +222,7 @@ static void poll_watchdogs(struct virtual_fabric *fabric)
 	}
 }
 
-/* Sources of a host of this process. */
+/* Returns the number of sources of a host, or 0 for hosts of other processes. */
 static unsigned our_sources(const struct virtual_fabric *fabric, uint32_t host)
 {
 	return virtual_is_ours(fabric, fabric->switches + host) ? fabric->host[host].sources : 0;
@@ -257,7 +257,7 @@ static void take_batch(struct run_loop *loop)
 					     : measure_until_reached(&fabric->window);
 }
 
-/* The next moment up to 'until' at which something is measured. */
+/* Returns the next time, up to 'until', at which something is measured. */
 static weft_time next_measured(const struct run_loop *loop, weft_time until, bool sampling)
 {
 	const struct virtual_fabric *fabric = loop->fabric;
@@ -268,7 +268,7 @@ static weft_time next_measured(const struct run_loop *loop, weft_time until, boo
 	return sampling ? earlier(until, sample) : until;
 }
 
-/* The measured time, unless the run ends earlier. */
+/* Returns the duration of measuring, unless the run ends earlier. */
 static weft_time time_of_measuring(const struct virtual_fabric *fabric)
 {
 	const struct run_config_measure *measure = &fabric->run->measure;
@@ -276,7 +276,7 @@ static weft_time time_of_measuring(const struct virtual_fabric *fabric)
 	return run_result_minus(measure->duration_ps, measure->warmup_ps);
 }
 
-/* Runs up to 'until', in steps that serve samples and watchdog. */
+/* Runs up to 'until', in steps that take samples and poll the watchdog. */
 static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 {
 	struct virtual_fabric *fabric = loop->fabric;
@@ -289,8 +289,8 @@ static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 			earlier(earlier(watch_at, loop->refresh_at), virtual_events_due(fabric));
 
 		run_until(loop, earlier(next_measured(loop, until, sampling), next));
-		/* Done first, because packets sent below are not on a cable yet but in another
-		 * partition's mailbox. */
+		/* Applied first: packets sent below are in other partitions' mailboxes, not on a
+		 * cable. */
 		if (fabric->now >= virtual_events_due(fabric))
 			virtual_events_apply(fabric, fabric->now);
 		if (fabric->now >= loop->refresh_at) {
@@ -328,7 +328,7 @@ static void begin_measuring(struct virtual_fabric *fabric)
 	starvation_begin(&fabric->starved);
 }
 
-/* Otherwise messages generated at time 0 would count. */
+/* Sources are counted first: otherwise messages generated at time 0 would be measured. */
 static void warm_up(struct run_loop *loop)
 {
 	struct virtual_fabric *fabric = loop->fabric;
@@ -340,8 +340,8 @@ static void warm_up(struct run_loop *loop)
 	virtual_cn_mark(fabric);
 }
 
-/* Measures from the start until the warm-up ends, at the latest in the middle of the run, and then
- * discards these values. */
+/* Measures until the warm-up ends, at the latest halfway through the run, and discards the values.
+ */
 static void warm_up_alone(struct run_loop *loop)
 {
 	struct virtual_fabric *fabric = loop->fabric;
@@ -372,7 +372,7 @@ static void find_first(struct virtual_fabric *fabric)
 	}
 }
 
-/* All of the run between the start and the end of the threads. */
+/* Executes the part of the run for which threads exist. */
 static void run_phases(struct run_loop *loop)
 {
 	struct virtual_fabric *fabric = loop->fabric;
@@ -403,7 +403,7 @@ static void run_phases(struct run_loop *loop)
 	fabric->stopped = loop->stopped;
 }
 
-/* Result of this process. */
+/* Returns the outcome of this process: 0, or -errno with error set. */
 static int failure(struct virtual_fabric *fabric, struct error *error)
 {
 	char text[VIRTUAL_PARTITIONS_TEXT];
@@ -422,8 +422,8 @@ static int failure(struct virtual_fabric *fabric, struct error *error)
 	return error_set(error, ENOMEM, "not enough memory for more packets or events");
 }
 
-/* Frame numbers in a large fabric, as far as this process uses them: with several processes the
- * rows of its own hosts. */
+/* Prefaults a large fabric's frame numbers that this process uses; with several processes, the rows
+ * of its own hosts. */
 static void touch_numbers(const struct virtual_fabric *fabric)
 {
 	const size_t row = 2 * (size_t)fabric->hosts;

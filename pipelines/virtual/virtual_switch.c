@@ -3,9 +3,9 @@
 
 /* Switches of a virtual fabric.
  *
- * The space of a packet in the input buffer is free when its tail has left. The switch counts it as
- * released when the packet starts to leave, so no event is needed at its end; a credit frame must
- * not include blocks that are still leaving, so these are subtracted (count_leaving()). An event is
+ * A packet's space in the input buffer is free when its tail has left. The switch counts it as
+ * released when the packet starts to leave, so that the end needs no event. A credit frame must not
+ * include blocks that are still leaving, so these are subtracted (count_leaving()). An event is
  * needed where the end of a transmission may make a credit frame due (grant_is_near()). */
 
 #include "virtual_dispatch.h"
@@ -19,9 +19,10 @@
 #include "virtual_pause.h"
 #include "virtual_send.h"
 
-/* Returns false if no packet that is leaving this buffer now can make a credit frame due when its
- * transmission ends, whatever arrives until then: virtual_credit_due() for all of it, and for an
- * input that has received more. Once true it stays so until a credit frame is sent. */
+/* Returns false if no packet now leaving this buffer can make a credit frame due when its
+ * transmission ends, whatever arrives until then. This tests virtual_credit_due() for all blocks,
+ * and for an input that has received more. Once true, it remains true until a credit frame is sent.
+ */
 static inline bool grant_is_near(const struct virtual_fabric *fabric, const struct credit_rx *rx)
 {
 	uint32_t fresh = credit_ungranted(rx), left = rx->granted - rx->received;
@@ -32,8 +33,8 @@ static inline bool grant_is_near(const struct virtual_fabric *fabric, const stru
 	return (fabric->every_end | much | (some & needed)) != 0;
 }
 
-/* Outputs whose last packet came from 'input': no other output can be sending a packet from its
- * buffer. */
+/* Returns the outputs whose last packet came from 'input', the only ones that can be emptying it.
+ */
 static inline port_set outputs_of(const struct virtual_fabric *fabric, uint32_t at, unsigned input)
 {
 	const uint8_t *inputs = fabric->crossbar[at].input;
@@ -44,7 +45,7 @@ static inline port_set outputs_of(const struct virtual_fabric *fabric, uint32_t 
 	return outputs;
 }
 
-/* Blocks of 'input' that have not left yet, per VC. */
+/* Counts the blocks of 'input' that are still leaving, per VC. */
 static void count_leaving(const struct virtual_fabric *fabric, uint32_t at, unsigned input,
 	weft_time now, uint32_t leaving[FRAME_VCS_MAX])
 {
@@ -94,7 +95,7 @@ static void grant(
 		send_credit(fabric, at, input, now, leaving);
 }
 
-/* The sender may need the credits that the input withholds. */
+/* Returns true if the sender may need the credits that the input withholds. */
 static bool starves_sender(const struct virtual_fabric *fabric, const struct link_end *end,
 	const uint32_t leaving[FRAME_VCS_MAX])
 {
@@ -134,13 +135,13 @@ void virtual_switch_grant_all(
 	send_credit(fabric, at, input, now, leaving);
 }
 
-/* True if 'channel' sends to another partition. */
+/* Returns true if 'channel' leads to a different partition. */
 static inline bool crosses(const struct virtual_fabric *fabric, const struct virtual_tx *channel)
 {
 	return __builtin_expect(fabric->partitions != NULL, 0) && channel->crosses;
 }
 
-/* The end of the current transmission on 'channel' may make a credit frame of 'back' due. */
+/* Lists the end of the transmission on 'channel', which may make a credit frame of 'back' due. */
 static inline void list_end(struct virtual_fabric *fabric, const struct virtual_tx *back,
 	const struct virtual_tx *channel)
 {
@@ -148,9 +149,9 @@ static inline void list_end(struct virtual_fabric *fabric, const struct virtual_
 		virtual_ends_list(&fabric->ends, channel->free_at);
 }
 
-/* The end of any packet that is leaving (input, vc) may make a credit frame due: arms an event for
- * each. send() arms those that start later, and lists them here, the last of them being that of
- * 'begun' (NULL: none has just started). */
+/* Arms an event for the end of each packet leaving (input, vc), because each may make a credit
+ * frame due. send() arms those that start later. Lists these ends; 'begun' is the channel that has
+ * just started (NULL: none). */
 static void watch_input(struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc,
 	const struct virtual_tx *begun, weft_time now)
 {
@@ -163,8 +164,7 @@ static void watch_input(struct virtual_fabric *fabric, uint32_t at, unsigned inp
 		return;
 	}
 	*watched |= port_set_of(input);
-	/* Prefetched for the credit frame, which is at most one transmission away; in a small
-	 * fabric that is soon. */
+	/* Prefetched for the credit frame, which is at most one transmission away. */
 	virtual_fetch_link(&fabric->sw[at]->port[input].link);
 	__builtin_prefetch(back, 1);
 	if (!crosses(fabric, back))
@@ -180,8 +180,8 @@ static void watch_input(struct virtual_fabric *fabric, uint32_t at, unsigned inp
 	}
 }
 
-/* Sends a credit frame if one is due for a discarded packet. The credit frames of packets that are
- * leaving may be foretold. */
+/* Sends a credit frame if one is due for a discarded packet. Credit frames of packets that are
+ * leaving may have been scheduled. */
 static void grant_discarded(
 	struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc, weft_time now)
 {
@@ -199,7 +199,8 @@ static void grant_discarded(
 	}
 }
 
-/* True if the credit frame for the packet, which has just started to leave, is an event already. */
+/* Schedules the credit frame of a packet that has just started to leave. Returns false if the
+ * input's link does not permit this. */
 static bool foretell(struct virtual_fabric *fabric, uint32_t at, unsigned port,
 	const struct virtual_tx *channel, const struct weft_packet *packet)
 {
@@ -229,14 +230,14 @@ static inline __attribute__((always_inline)) void send(struct virtual_fabric *fa
 	near = grant_is_near(fabric, &sw->port[input].link.rx[vc]) &&
 	       !(__builtin_expect(fabric->foretells, 0) &&
 		       foretell(fabric, at, port, channel, packet));
-	/* Without VOQs the input may not send again until then. */
+	/* Without VOQs, the input may not send again before the transmission ends. */
 	if (!voq || near || port_set_has(sw->busy, port))
 		virtual_arm_begun(fabric, channel);
 	if (near)
 		watch_input(fabric, at, input, vc, channel, now);
 }
 
-/* An output with queued packets sends one, or arms the event at which it becomes free. */
+/* Sends a queued packet through an output, or arms the event for when the output becomes free. */
 static inline __attribute__((always_inline)) void transmit(struct virtual_fabric *fabric,
 	struct weft_switch *sw, uint32_t at, unsigned port, weft_time now, const bool voq,
 	const bool rules)
@@ -248,7 +249,8 @@ static inline __attribute__((always_inline)) void transmit(struct virtual_fabric
 		virtual_arm(fabric, channel);
 		return;
 	}
-	if (rules && sw->port[port].output.control_head == NULL) /* which would go first */
+	if (rules &&
+		sw->port[port].output.control_head == NULL) /* control frames precede packets */
 		arbiter_aim(sw, port, now);
 	packet = switch_transmit_one(sw, port, now, voq);
 	if (packet != NULL)
@@ -271,8 +273,7 @@ void virtual_switch_try(struct virtual_fabric *fabric, uint32_t at, unsigned por
 		transmit(fabric, sw, at, port, now, false, false);
 }
 
-/* Without VOQs the heads of an input that has finished reading out a packet may leave now, through
- * any output. */
+/* Without VOQs, the heads of an input that has just been read out may leave through any output. */
 static void try_heads(struct virtual_fabric *fabric, uint32_t at, unsigned input, weft_time now)
 {
 	struct weft_switch *sw = fabric->sw[at];
@@ -301,8 +302,8 @@ void virtual_switch_done(struct virtual_fabric *fabric, uint32_t at, unsigned po
 		try_heads(fabric, at, input, now);
 }
 
-/* The cable for which a discarded packet was meant. Those that follow a former source route are
- * missed as soon as one with a new route arrives. */
+/* Returns the cable for which a discarded packet was meant. Packets with an old source route are
+ * detected as soon as one with a new route arrives. */
 static uint32_t cut_of(
 	const struct virtual_fabric *fabric, uint32_t at, const struct weft_packet *packet)
 {
@@ -347,8 +348,7 @@ void virtual_purge(struct virtual_fabric *fabric, uint32_t at)
 	virtual_take_discards(fabric, at, true);
 }
 
-/* The switch has an alert: handles the consequences of an admitted packet other than its
- * departure. */
+/* Handles the side effects of an admitted packet; called when the switch has an alert. */
 static __attribute__((noinline)) void note_arrival(struct virtual_fabric *fabric,
 	const struct weft_switch *sw, uint32_t at, unsigned input, unsigned vc, weft_time now)
 {
@@ -359,9 +359,9 @@ static __attribute__((noinline)) void note_arrival(struct virtual_fabric *fabric
 		virtual_switch_grant_all(fabric, at, input, now);
 }
 
-/* The host of an in-transit buffer absorbs only if the packet would have to wait: one that can
- * leave at once through its next output passes the host by. No deadlock can follow, because packets
- * that wait depend on the same channels as before. */
+/* A host with in-transit buffers absorbs a packet only if it would have to wait. A packet that can
+ * leave immediately through its next output bypasses the host. This cannot cause deadlock, because
+ * waiting packets depend on the same channels as before. */
 static __attribute__((noinline)) void pass_host(const struct virtual_fabric *fabric,
 	const struct weft_switch *sw, uint32_t at, struct weft_packet *packet, weft_time now)
 {
@@ -393,7 +393,7 @@ static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *
 {
 	struct switch_port *port = &sw->port[input];
 	const uint32_t header = packet->mutable_word;
-	/* Before the packet can change that. */
+	/* Read before the packet can change it. */
 	const uint8_t alert = sw->signal.alert;
 	struct virtual_tx *channel;
 	unsigned output;
@@ -443,7 +443,7 @@ void virtual_switch_arrive(struct virtual_fabric *fabric, uint32_t at, unsigned 
 		arrive(fabric, sw, at, input, packet, now, false, false);
 }
 
-/* The control frame does not have a record of credits. */
+/* Handles a control frame other than a record of credits. */
 static __attribute__((noinline)) void take_other(
 	struct virtual_fabric *fabric, uint32_t at, unsigned port, uint32_t item, weft_time now)
 {

@@ -13,8 +13,7 @@
 #include "os/program_threads.h"
 #include "virtual_ranks.h"
 
-/* States of a partition, in the bits of virtual_worker.claim above the number of the thread that
- * runs it or ran it last. */
+/* State of a partition in virtual_worker.claim, above the number of its present or last thread. */
 #define CLAIM_RESTS   (0u << 8) /* between two rounds */
 #define CLAIM_BEGINS  (1u << 8) /* has not posted since the pause */
 #define CLAIM_RUNS    (2u << 8)
@@ -24,16 +23,16 @@
 
 _Static_assert(VIRTUAL_WORKERS_MAX <= CLAIM_THREAD + 1, "there is a number for each thread");
 
-/* Unsuccessful polls before a thread releases its claims, and runs partitions of other threads. */
+/* Unsuccessful polls before a thread releases its claims and runs other threads' partitions. */
 #define HELP_LOOKS 250u
-/* Polls of its first part between two polls of everything else. */
+/* Polls of a thread's first partition between two polls of everything else. */
 #define LOOKS_AT_ONCE 25u
 
-/* A sleeping thread polls again after this time, even without a wake-up. */
+/* A sleeping thread polls again after this time even without a wake-up. */
 #define SLEEP_S 1e-3
 
 /* A thread stays out for a multiple of the time that others lost by waiting. The factor doubles
- * each time the thread is soon found needless again. */
+ * each time that the thread is soon found to be unnecessary again. */
 #define FACTOR_MAX 64u
 #define SOON       8
 #define OUT_MAX_S  1.0
@@ -46,7 +45,7 @@ static bool is_ending(const struct virtual_partitions *partitions)
 	return atomic_load_explicit(&partitions->quit, memory_order_acquire) != 0;
 }
 
-/* Until a wake-up or the time-out; not at all if the word is not 'value'. */
+/* Sleeps until a wake-up or the timeout, unless the word differs from 'value'. */
 static void sleep_on(atomic_uint *word, unsigned value, double seconds)
 {
 	const struct timespec time = {
@@ -69,8 +68,7 @@ static void sleep_a_while(struct virtual_partitions *partitions)
 	atomic_fetch_sub_explicit(&partitions->sleepers, 1, memory_order_relaxed);
 }
 
-/* There may be work. A thread that is just about to sleep may miss the wake-up; it then sleeps for
- * SLEEP_S. */
+/* Wakes sleeping threads. A thread about to sleep may miss the wake-up and sleep for SLEEP_S. */
 static void ring(struct virtual_partitions *partitions)
 {
 	if (atomic_load_explicit(&partitions->sleepers, memory_order_relaxed) == 0)
@@ -104,14 +102,14 @@ static double core_seconds(const struct virtual_thread *thread)
 	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* Seconds during this wait in which the culprit had no core. */
+/* Returns the seconds of this wait in which the culprit had no core. */
 static double lost_seconds(const struct virtual_thread *thread)
 {
 	return measure_wall_seconds() - thread->noted -
 	       (core_seconds(thread->culprit) - thread->noted_core);
 }
 
-/* The thread whose round this one waits for. */
+/* Finds the thread whose round this thread waits for. */
 static void note_culprit(struct virtual_thread *thread)
 {
 	struct virtual_partitions *partitions = thread->partitions;
@@ -131,7 +129,7 @@ static void note_culprit(struct virtual_thread *thread)
 	}
 }
 
-/* Allows other threads to run its partitions. */
+/* Lets other threads run this thread's partitions. */
 static void give_up(struct virtual_thread *thread)
 {
 	struct virtual_partitions *partitions = thread->partitions;
@@ -163,8 +161,8 @@ static void stay_out(struct virtual_thread *thread, double lost)
 		sleep_on(&partitions->quit, 0, thread->joined - now);
 }
 
-/* If the round that it waited for had no core for some time, there is one thread too many. Thread 0
- * never stays out, because pauses need it. */
+/* If the round that this thread waited for had no core for some time, there is one thread too many.
+ * Thread 0 never stays out, because pauses need it. */
 static void judge_wait(struct virtual_thread *thread)
 {
 	struct virtual_thread *culprit = thread->culprit;
@@ -177,7 +175,7 @@ static void judge_wait(struct virtual_thread *thread)
 		return;
 	lost = lost_seconds(thread);
 	thread->culprit = NULL;
-	/* At most one thread per such round. */
+	/* At most one thread stays out per such round. */
 	if (lost < LOST_MIN_S ||
 		atomic_exchange_explicit(blamed, ended, memory_order_relaxed) == ended)
 		return;
@@ -188,7 +186,7 @@ static void judge_wait(struct virtual_thread *thread)
 		stay_out(thread, lost);
 }
 
-/* For thread 0: all partitions have stopped. For others: the run ends. */
+/* Returns true if all partitions have stopped (thread 0), or if the run is ending (others). */
 static bool is_over(const struct virtual_thread *thread)
 {
 	const struct virtual_partitions *partitions = thread->partitions;
@@ -198,7 +196,7 @@ static bool is_over(const struct virtual_thread *thread)
 	return atomic_load_explicit(&partitions->stopped, memory_order_acquire) == partitions->own;
 }
 
-/* True if the partition can continue, or could if no other thread were running it. */
+/* Returns true if the partition could continue unless a different thread were running it. */
 static bool may_go_on(const struct virtual_worker *partition)
 {
 	unsigned claim = atomic_load_explicit(&partition->claim, memory_order_relaxed);
@@ -207,7 +205,7 @@ static bool may_go_on(const struct virtual_worker *partition)
 	       ((claim & CLAIM_STATE) != CLAIM_STOPPED && virtual_round_is_ready(partition));
 }
 
-/* There was no work. */
+/* Call when there was no work. */
 static void wait_a_while(struct virtual_thread *thread)
 {
 	const struct virtual_partitions *partitions = thread->partitions;
@@ -218,8 +216,7 @@ static void wait_a_while(struct virtual_thread *thread)
 	if (thread->culprit == NULL && thread->looks >= partitions->spin_looks / 2)
 		note_culprit(thread);
 	if (thread->looks >= partitions->spin_looks) {
-		/* After many polls the thread sleeps, unless the one that it waits for is on a
-		 * core. */
+		/* Sleeps after many polls, unless the thread being waited for is on a core. */
 		judge_wait(thread);
 		if (thread->culprit != NULL && lost_seconds(thread) < LOST_MIN_S)
 			thread->looks = thread->partitions->spin_looks / 2 + 1;
@@ -239,8 +236,8 @@ static void wait_a_while(struct virtual_thread *thread)
 
 /* --- rounds --- */
 
-/* A thread keeps the claim to its own partition: a new claim for each round would cost as much as a
- * cache line from another core. */
+/* Keeps the claim to an own partition: a new claim per round would cost as much as a cache line
+ * from a different core. */
 static void run_claimed(struct virtual_thread *thread, unsigned which, bool begins)
 {
 	struct virtual_worker *partition = &thread->partitions->worker[which];
@@ -283,7 +280,7 @@ static bool try_part(struct virtual_thread *thread, unsigned which)
 	if (!atomic_compare_exchange_strong_explicit(
 		    &partition->claim, &claim, runs, memory_order_acquire, memory_order_relaxed))
 		return false;
-	/* Another thread may have run it since the first poll. */
+	/* A different thread may have run it since the first poll. */
 	if (state == CLAIM_RESTS && !virtual_round_is_ready(partition)) {
 		atomic_store_explicit(&partition->claim, claim, memory_order_release);
 		return false;
@@ -292,7 +289,7 @@ static bool try_part(struct virtual_thread *thread, unsigned which)
 	return true;
 }
 
-/* Runs its own partitions, and adopted ones, unless another thread has run them since. */
+/* Runs own and adopted partitions, except those that other threads have run since. */
 static bool run_parts(struct virtual_thread *thread)
 {
 	struct virtual_partitions *partitions = thread->partitions;
@@ -309,7 +306,7 @@ static bool run_parts(struct virtual_thread *thread)
 	return ran;
 }
 
-/* Adopts a partition whose thread does not show up. */
+/* Adopts a partition whose own thread does not show up. */
 static bool adopt_part(struct virtual_thread *thread)
 {
 	struct virtual_partitions *partitions = thread->partitions;
@@ -322,7 +319,7 @@ static bool adopt_part(struct virtual_thread *thread)
 	return false;
 }
 
-/* Called by thread 0, when all partitions have posted. */
+/* Exchanges data with other ranks once all partitions have posted. For thread 0. */
 static bool exchange(struct virtual_thread *thread)
 {
 	struct virtual_partitions *partitions = thread->partitions;
@@ -357,11 +354,11 @@ bool virtual_threads_run(struct virtual_partitions *partitions, weft_time limit,
 {
 	struct virtual_worker *first = &partitions->worker[0];
 
-	/* Not worth starting a round, because the caller acts first. */
+	/* The caller acts first, so starting a round would not pay off. */
 	if (*steps == 0)
 		return true;
 	partitions->limit = limit;
-	/* Rank 0 decides for all (virtual_run.c). */
+	/* Rank 0 decides for all ranks (virtual_run.c). */
 	first->steps = partitions->ranks == NULL || partitions->ranks->own == 0 ? steps : NULL;
 	partitions->pauses++;
 	atomic_store_explicit(&partitions->stopped, 0, memory_order_relaxed);
@@ -405,7 +402,7 @@ void virtual_threads_destroy(struct virtual_partitions *partitions)
 	free(partitions->thread);
 }
 
-/* All threads get about the same number of partitions. */
+/* Distributes the partitions evenly over the threads. */
 static void deal_parts(struct virtual_partitions *partitions)
 {
 	memset(partitions->thread, 0, partitions->threads * sizeof(*partitions->thread));

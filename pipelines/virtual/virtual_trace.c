@@ -36,7 +36,7 @@ static void call(struct virtual_fabric *fabric, struct virtual_trace_record *rec
 	fabric->watch(fabric->watch_ctx, record);
 }
 
-/* Makes the extension that the frame would carry. */
+/* Creates the extension that the frame would carry. */
 static void make_extension(const struct virtual_fabric *fabric, const struct weft_packet *packet,
 	struct latency_extension *out)
 {
@@ -54,7 +54,7 @@ static void make_extension(const struct virtual_fabric *fabric, const struct wef
 	latency_seal(out);
 }
 
-/* 'header': the mutable bytes to show. */
+/* 'header' contains the mutable bytes to show. */
 static void show_packet(struct virtual_fabric *fabric, struct virtual_trace_record *record,
 	const struct weft_packet *packet, uint32_t header)
 {
@@ -80,7 +80,7 @@ static void show_packet(struct virtual_fabric *fabric, struct virtual_trace_reco
 	call(fabric, record);
 }
 
-/* As the receiver will take it. */
+/* Shows a credit frame as its receiver will interpret it. */
 static void show_credit(const struct virtual_fabric *fabric, const struct sim_event *event,
 	struct control_credit *credit)
 {
@@ -107,7 +107,7 @@ void virtual_trace_in(struct virtual_fabric *fabric, const struct sim_event *eve
 		return;
 	case VIRTUAL_CREDIT:
 		if (virtual_is_cn(fabric, event->item))
-			return; /* it passes no link */
+			return; /* notifications between hosts use no link */
 		if (virtual_is_arn(fabric, event->item)) {
 			record.arn = virtual_arn_at(fabric, event->item);
 		} else {
@@ -127,7 +127,7 @@ void virtual_trace_admitted(struct virtual_fabric *fabric, uint32_t at, struct w
 	struct virtual_trace_record record = {
 		.now = now, .at = {DEVICE_SWITCH, at, packet->in_port}, .output = output};
 
-	packet->stalled = 0; /* at the switch before; only captures read it */
+	packet->stalled = 0; /* set by the previous switch; only captures read it */
 	show_packet(fabric, &record, packet, header);
 }
 
@@ -175,7 +175,7 @@ void virtual_trace_arn(
 		call(fabric, &record);
 }
 
-/* Called after the packet left its queue and took its credits. */
+/* Fills in the state after the packet left its queue and took its credits. */
 static void tell_out(const struct weft_switch *sw, const struct virtual_trace_record *record,
 	struct capture_state *state)
 {

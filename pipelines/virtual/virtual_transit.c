@@ -8,8 +8,8 @@
 #include "virtual_partitions.h"
 #include "virtual_send.h"
 
-/* The host's own messages of which no frame has left, including those for which its interface has
- * no room yet. */
+/* Counts the host's own messages of which no frame has left, including those for which its
+ * interface has no space. */
 static uint32_t own_waiting(const struct virtual_host *host)
 {
 	uint64_t waiting = datagram_waiting(&host->nic);
