@@ -171,7 +171,7 @@ void control_mapper_watch(
 		mapper->began = wall;
 	else if (!changing && mapper->changing && mapper_leads(&mapper->mapper)) {
 		settle(plane, device, wall);
-		/* Also checked after changes that resulted in no new routes, or in none. */
+		/* Also checked after changes that produced no new routes, or no routes at all. */
 		check_cabling(plane, mapper, device->name);
 	}
 	mapper->changing = changing;

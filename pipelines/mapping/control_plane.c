@@ -163,8 +163,8 @@ void control_plane_name_of(const struct control_plane *plane, uint64_t id, char 
 
 /* --- commands of agents --- */
 
-/* Passes the image that the agent committed to the device, in the device's format. If out of
- * memory, the device keeps its previous tables and a later poll retries. */
+/* Passes the agent's committed image to the device, in the device's format. If out of memory, the
+ * device keeps its previous tables and a later poll retries. */
 static void commit(struct control_plane *plane, struct control_device *device)
 {
 	const struct mapper_agent *agent = &device->agent;
@@ -299,7 +299,7 @@ static void ask_own_agent(struct control_plane *plane, struct control_device *de
 	mapper->local_waits = true;
 }
 
-/* Returns false if the request must still wait, and the mapper with it. */
+/* Returns false if the request, and therefore the mapper, must wait. */
 static bool pass_local(struct control_plane *plane, struct control_device *device, weft_time now)
 {
 	struct control_mapper *mapper = device->mapper;

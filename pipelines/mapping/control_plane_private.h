@@ -13,7 +13,7 @@
 
 struct control_mapper {
 	struct mapper mapper;
-	bool changing;    /* state of the last poll */
+	bool changing;    /* a change was in progress at the last poll */
 	uint32_t settled; /* generation in use when the last change ended */
 	weft_time began;  /* start of the current change */
 	/* A request to the agent of the same host, held until the loop has made an iteration. */

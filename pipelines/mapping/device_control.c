@@ -9,8 +9,8 @@
 #include "base/record_ring.h"
 #include "route/route_table.h"
 
-/* The rest of the iteration in which a frame arrived, and a whole one: the loop has then polled
- * everything that preceded the frame. */
+/* Iterations after a frame's arrival until the loop has polled everything that preceded the frame:
+ * the rest of the current iteration, and a whole one. */
 #define ITERATIONS_BEHIND 2
 
 struct device_frame {
@@ -30,7 +30,7 @@ struct device_control {
 	atomic_uint_fast64_t linked;
 	atomic_bool idle;
 	atomic_uint_fast64_t orders_done; /* excludes DEVICE_SEND */
-	atomic_bool refused;              /* refers to the last tables */
+	atomic_bool refused;              /* the last tables were refused */
 	atomic_uint_fast64_t refusals;
 	atomic_uint_fast64_t dropped_up;
 	unsigned news; /* bit i: a frame arrived i iterations ago; loop only */

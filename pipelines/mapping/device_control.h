@@ -57,8 +57,8 @@ struct device_order {
 	uint8_t port; /* DEVICE_SEND: output port */
 	bool refused; /* DEVICE_COMMIT: set by the loop if it cannot use the tables */
 	uint32_t bytes;
-	/* Exactly one is set for DEVICE_COMMIT. The loop replaces it with its previous tables, or
-	 * NULL. Tables that the loop refuses remain here. */
+	/* DEVICE_COMMIT: one of the two. The loop replaces it with its previous tables, or NULL.
+	 * Refused tables remain here. */
 	struct switch_tables *of_switch;
 	struct host_tables *of_host;
 	uint8_t frame[]; /* [bytes], DEVICE_SEND only */
@@ -114,7 +114,7 @@ uint64_t device_control_linked(const struct device_control *control);
 bool device_control_taken_all(const struct device_control *control);
 /* Returns true if the loop has completed all commands except DEVICE_SEND. */
 bool device_control_caught_up(const struct device_control *control);
-/* Returns true if the loop has completed all commands, and was idle in its last iteration since. */
+/* Returns true if the loop has completed all commands and its last iteration since was idle. */
 bool device_control_idle(const struct device_control *control);
 
 /* Frames always leave space for this many commands without a frame. */

@@ -74,7 +74,7 @@ static void find_due(struct mapper_network *network, uint32_t index)
 
 /* --- frames --- */
 
-/* Copies a frame. If out of memory, returns NULL: the frame counts as lost. The network owns it. */
+/* Copies a frame for the network, which owns the copy; NULL if out of memory (a lost frame). */
 static uint8_t *copy_of(struct mapper_network *network, const struct mapper_frame *frame)
 {
 	uint8_t *data = malloc(frame->bytes);
@@ -291,8 +291,8 @@ void mapper_network_look(struct mapper_network *network)
 	for (uint32_t i = 0; i < network->stations; i++) {
 		const struct mapper_station *station = &network->station[i];
 
-		/* A mapper whose agent follows a higher one no longer leads, even if it has yet to
-		 * notice. */
+		/* A mapper whose agent follows a higher one has lost the lead, although its state
+		 * may not show it yet. */
 		if (station->mapper == NULL || !mapper_leads(station->mapper) ||
 			!station->agent.leading || station->agent.linked == 0)
 			continue;

@@ -14,8 +14,7 @@ struct audit_run {
 };
 
 /* Computes the rules of a run. 'virtual': the captures come from the virtual clock. Returns 0, or
- * -errno with error set; call audit_run_close() in either case. The topology must outlive 'audit'.
- */
+ * -errno with error set; call audit_run_close() in either case. 'topology' must outlive 'audit'. */
 int audit_run_open(struct audit_run *audit, const struct topology *topology,
 	const struct run_config *run, bool virtual, struct error *error);
 /* Sets rules that need only the topology and 'set', 'table' or neither. Returns 0 or -ENOMEM. */

@@ -80,9 +80,8 @@ int deadlock_heads_read(
 	struct deadlock_heads *heads, const json_t *list, const struct topology *topology);
 
 /* Sorts the heads, marks the dead ones, and finds a cycle of channels that wait for each other.
- * Such channels never carry anything again unless a watchdog discards packets. Returns the length
- * of the cycle (0: none) or -ENOMEM. Stores its first 'room' channels, by the ports that feed them.
- */
+ * Such channels never carry anything again unless a watchdog discards packets. Stores the cycle's
+ * first 'room' channels, by the ports that feed them. Returns its length (0: none) or -ENOMEM. */
 int deadlock_search(struct deadlock_heads *heads, const struct topology *topology,
 	struct topology_port *cycle, unsigned room);
 

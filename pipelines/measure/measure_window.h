@@ -76,7 +76,7 @@ struct measure_totals {
 	uint64_t timed, latency_sum_ps; /* deliveries with a known latency */
 	/* The counters above refer to arrivals; these count frames released in order. */
 	uint64_t released_wire_bytes, released_timed, released_latency_sum_ps;
-	/* Share of wire_bytes and generated_wire_bytes that programs sent, through TAP edges. */
+	/* Programs' part of wire_bytes and generated_wire_bytes, through TAP edges. */
 	uint64_t edge_wire_bytes, edge_generated_wire_bytes;
 	uint64_t absorbed;      /* frames absorbed by hosts in transit */
 	uint64_t adapted, arns; /* packets that switches sent on a different path; notifications */

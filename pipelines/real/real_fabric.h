@@ -109,15 +109,18 @@ void real_fabric_run(struct real_fabric *fabric, weft_time duration, const atomi
 bool real_fabric_sent_for(const struct real_fabric *fabric, weft_time *time);
 
 /* Serves as part of a lab until '*stop' is set; traffic is sent only on command. Commands arrive
- * through telemetry's /weft/control,TEXT: traffic start NANOSECONDS    sends the configured traffic
- * for this time and measures it; with a final "loaded", sends the loaded traffic instead traffic
- * load PATH            loads run.yaml in the directory of PATH and writes errors to PATH
- * (real_traffic_load()) traffic stop link PORT down               cuts the cable at a local port;
- * 'link PORT up' rejoins it cables PATH                  moves the cables that
- * real_fabric_options.recable changes, then writes the answer, {} or {"error": text} report PATH
- * writes this part's result as JSON, first to "PATH.part" counts PATH                  like report,
- * but without the samples, which may number a million mapper REQUEST               for mapped
- * routes: see control_plane_ask() */
+ * through telemetry's /weft/control,TEXT:
+ *     traffic start NANOSECONDS    sends the configured traffic for this time and measures it;
+ *                                  with a final "loaded", sends the loaded traffic instead
+ *     traffic load PATH            loads run.yaml in the directory of PATH and writes errors to
+ *                                  PATH (real_traffic_load())
+ *     traffic stop
+ *     link PORT down               cuts the cable at a local port; 'link PORT up' rejoins it
+ *     cables PATH                  moves the cables that real_fabric_options.recable changes,
+ *                                  then writes the answer, {} or {"error": text}
+ *     report PATH                  writes this part's result as JSON, first to "PATH.part"
+ *     counts PATH                  like report, but without the samples; they may be a million
+ *     mapper REQUEST               for mapped routes: see control_plane_ask() */
 void real_fabric_serve(struct real_fabric *fabric, const atomic_bool *stop);
 
 /* Fills 'result', which must be zeroed; the caller frees it. Returns 0 or -ENOMEM. */

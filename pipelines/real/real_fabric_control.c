@@ -18,8 +18,8 @@
 #include "real_fabric_idle.h"
 #include "setup/device_config.h"
 
-/* Maximum sleep of the control thread, in real time: during a change or while commands wait for the
- * loops, while a reader of the output is slow, and otherwise, because loops signal new frames. */
+/* Maximum sleep of the control thread, in real time: during changes and with pending commands; with
+ * a slow reader of the output; otherwise, since loops signal new frames. */
 #define SLEEP_BUSY_PS   (100 * PS_PER_US)
 #define SLEEP_OUTPUT_PS PS_PER_MS
 #define SLEEP_PS        (50 * PS_PER_MS)
@@ -251,7 +251,7 @@ bool real_control_ask(struct real_fabric *fabric, const char *request)
 
 /* --- the thread --- */
 
-/* Sleeps in real time, until ring() at the latest. */
+/* Sleeps for this real time, or until ring(). */
 static void sleep_for(struct real_control *control, weft_time time)
 {
 	struct pollfd bell = {.fd = control->bell, .events = POLLIN};

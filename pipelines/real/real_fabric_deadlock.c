@@ -164,7 +164,7 @@ void real_deadlock_middle(struct real_fabric *fabric)
 		fabric->hosts[i].middle = transit_of(&fabric->hosts[i]);
 }
 
-/* While a loop has no CPU, everything that it polls waits without being starved. */
+/* Minimum wait of starved heads: a loop without a CPU delays everything that it polls. */
 static weft_time patience_of(const struct real_fabric *fabric)
 {
 	weft_time patience = fabric->starved_after;

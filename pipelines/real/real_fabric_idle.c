@@ -10,8 +10,8 @@
 
 #include "poll/poll_nic_endpoints.h"
 
-/* Times without sleep after the last message of its hosts, and after the last frame that a loop
- * moved, such as a mapper's request: the next one is likely to follow soon. */
+/* Times without sleep after the last message of a loop's hosts, and after the last frame that the
+ * loop moved, such as a mapper's request: another one is likely to follow soon. */
 #define IDLE_PS (5 * PS_PER_MS)
 #define CALM_PS (100 * PS_PER_US)
 /* Replaces CALM_PS if frames come from other processes, whose hosts may have more to send. */
@@ -169,7 +169,7 @@ static bool holds_frames(const struct real_worker *worker)
 	return full;
 }
 
-/* Returns true if no frame has been carried for long enough. */
+/* Returns true if the loop has carried no frame for long enough. */
 static bool is_calm(const struct real_worker *worker, weft_time now)
 {
 	const struct real_fabric *fabric = worker->fabric;
@@ -212,8 +212,7 @@ static bool all_may_rest(const struct real_fabric *fabric)
 	return may && (fabric->stop == NULL || !atomic_load(fabric->stop));
 }
 
-/* Starts or stops signals from programs at endpoints. Returns false if a program has data to send.
- */
+/* Starts or stops signals from endpoints' programs. Returns false if a program has data to send. */
 static bool ask_programs(const struct real_worker *worker, bool rests)
 {
 	bool empty = true;
@@ -310,8 +309,7 @@ static void sleep_until_ready(struct real_worker *worker, struct waiting *waitin
 
 weft_time real_idle_away(const struct real_worker *worker, weft_time now)
 {
-	/* Load 'resting' first: a loop that has woken up updates 'seen' before it clears 'resting'.
-	 */
+	/* Load 'resting' first: a loop that wakes up updates 'seen' before it clears 'resting'. */
 	bool resting = atomic_load(&worker->rest.resting);
 	weft_time away = loop_stall_load(&worker->stall.longest);
 	weft_time seen = loop_stall_load(&worker->stall.seen);

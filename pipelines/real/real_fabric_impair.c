@@ -10,8 +10,8 @@
 
 #include "os/atomic_file.h"
 
-/* The loop that owns the transmitter reads each word per frame, and none depends on another, so the
- * leader may store them from its own loop. */
+/* The loop that owns the transmitter reads each word for each frame, and no two of them need to
+ * match, so the leader may store them from its own loop. */
 #define STORE(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELAXED)
 #define LOAD(place)         __atomic_load_n(&(place), __ATOMIC_RELAXED)
 

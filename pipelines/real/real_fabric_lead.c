@@ -11,7 +11,7 @@
 #include "real_private.h"
 
 #define LINKS_WAIT_PS  (5 * PS_PER_S)
-#define ROUTES_WAIT_PS (20 * PS_PER_S) /* also from the start of waiting */
+#define ROUTES_WAIT_PS (20 * PS_PER_S) /* also counted from the start of waiting */
 #define DRAIN_WAIT_PS  (2 * PS_PER_S)  /* without an arriving message */
 #define DRAIN_MOST_PS  (30 * PS_PER_S)
 #define HURRY_WAIT_PS \

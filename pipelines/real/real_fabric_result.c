@@ -372,7 +372,7 @@ static uint64_t longest_stall_ns(const struct real_fabric *fabric)
 
 	for (unsigned i = 0; i < fabric->loops; i++) {
 		const struct real_worker *worker = &fabric->worker[i];
-		/* It may still be stalled. While loops run, only the leader of a lab process runs
+		/* The loop may still be stalled. While loops run, only the leader of a lab calls
 		 * this. */
 		weft_time away = fabric->serving && !worker->leader
 					 ? real_idle_away(worker, now)

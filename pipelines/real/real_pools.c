@@ -86,8 +86,7 @@ unsigned real_pool_memory_mib(
 
 #define LOOK_PS (1 * PS_PER_S)
 
-/* Returns the number of frames without a buffer at local switches; *name is the port most affected.
- */
+/* Counts the frames without a buffer at local switches; *name is the port most affected. */
 static uint64_t sum_switches(const struct real_fabric *fabric, const char **name)
 {
 	uint64_t sum = 0, worst = 0;

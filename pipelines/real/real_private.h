@@ -117,7 +117,7 @@ struct real_idle {
 struct real_worker {
 	struct real_fabric *fabric;
 	unsigned number;
-	unsigned first_polled, last_polled, first_host, last_host; /* exclusive ends */
+	unsigned first_polled, last_polled, first_host, last_host; /* last_*: exclusive */
 	unsigned orders_seen;
 	unsigned carried; /* frames in the last iteration, except link frames of neighbours */
 	bool leader;      /* runs in the main thread and supervises */
@@ -156,7 +156,7 @@ struct real_traffic {
 struct real_recabling {
 	char path[TELEMETRY_CONTROL_MAX]; /* where to write the answer; "": none is due */
 	struct real_cabling next;
-	atomic_uint failed; /* number of ends */
+	atomic_uint failed; /* number of ends that could not be connected */
 };
 
 struct real_fabric {
@@ -194,7 +194,7 @@ struct real_fabric {
 	bool whole;            /* no link leads to a different process */
 	bool rests;            /* loops may sleep when idle */
 	atomic_bool may_rest;  /* written by the leader: the fabric is idle */
-	weft_time awake_until; /* for the leader */
+	weft_time awake_until; /* no sleep before this time; for the leader */
 	enum real_order order;
 	atomic_bool halt;
 	weft_time traffic_from, measure_from, traffic_until;
@@ -300,7 +300,7 @@ struct device_control *real_control_of(
 	const struct real_fabric *fabric, enum device_kind kind, uint32_t number);
 /* Returns true if routes are static, or mapped routes lead from each local host to all others. */
 bool real_is_routed(const struct real_fabric *fabric);
-/* Returns true if routes may still arrive: a control thread runs and a local host may be mapper. */
+/* Returns true if routes may arrive: a control thread runs and a local host may run the mapper. */
 bool real_may_be_routed(const struct real_fabric *fabric);
 /* Sets the reason why there are no routes. Call once the control thread has stopped. */
 void real_control_why(const struct real_fabric *fabric, struct error *error);
@@ -413,7 +413,7 @@ void real_end_time(const struct real_fabric *fabric, struct real_end *end);
 bool real_end_is_inside(const struct real_end *end);
 /* Returns the port expected at the other end of the cable; binding if there is no mapper. */
 struct port_auth_plan real_end_plan(const struct real_fabric *fabric, const struct real_end *end);
-/* "s0:2 down" cuts the cable at this port, if it is local; "s0:2 up" rejoins it. */
+/* Cuts ("s0:2 down") or rejoins ("s0:2 up") the cable at this port, if it is local. */
 void real_links_cut(struct real_fabric *fabric, const char *text);
 /* Returns the key for the end's control frames; NULL: a link inside this process, or no key. */
 const struct link_key *real_end_key(const struct real_fabric *fabric, const struct real_end *end);
@@ -438,8 +438,7 @@ void real_cables_move(struct real_worker *worker);
 
 /* Counters of a real-clock fabric. */
 
-/* Returns the wire bytes of a frame besides its payload: header, typical route, preamble and gap.
- */
+/* Returns the wire bytes of a frame besides its payload: header, usual route, preamble and gap. */
 uint64_t real_frame_overhead(const struct real_fabric *fabric);
 /* Reads a link's counters (measure_window.h) in a process with the whole fabric. */
 void real_link_read(const void *ctx, struct topology_port from, struct topology_port to,
@@ -447,7 +446,7 @@ void real_link_read(const void *ctx, struct topology_port from, struct topology_
 /* Reads the counters at 'now'; their time is relative to the start of traffic. */
 void real_totals_read(
 	const struct real_fabric *fabric, weft_time now, struct measure_totals *totals);
-/* Like real_fabric_result(); 'whole' false omits the samples. */
+/* Like real_fabric_result(); without 'whole', omits the samples. */
 int real_fabric_count(
 	struct real_fabric *fabric, bool whole, struct run_result *result, struct error *error);
 
@@ -519,9 +518,8 @@ void real_answer(const char *path, const char *error);
  * {} or {"error": text} to 'path'. The file must have as many traffic entries as the fabric's own
  * run. */
 void real_traffic_load(struct real_fabric *fabric, const char *path);
-/* Selects the traffic to start: with 'loaded', the traffic loaded since the last start; otherwise
- * the fabric's own, discarding loaded traffic. Returns false, without changes, if none was loaded.
- */
+/* Selects the traffic to start: 'loaded': the traffic loaded since the last start (returns false,
+ * and changes nothing, if there is none); otherwise the fabric's own, discarding loaded traffic. */
 bool real_traffic_begin(struct real_fabric *fabric, bool loaded);
 /* Frees all loaded traffic. */
 void real_traffic_drop(struct real_fabric *fabric);

@@ -184,7 +184,7 @@ static void join_kinds(struct kinds *kinds, uint32_t into)
 
 /* --- windows --- */
 
-/* Computes the shortest delays from a host to all devices, switches first. Never: no path. */
+/* Sets delay[] to the shortest delays from a host, switches first; WEFT_TIME_NEVER: no path. */
 static void spread(const struct topology *topology, uint32_t host, weft_time *delay)
 {
 	bool changed = true;
@@ -273,7 +273,7 @@ static void tell_window(const struct run_config *run, const struct topology *top
 	tell(ctx, text);
 }
 
-/* --- all --- */
+/* --- report --- */
 
 void credit_cover_links(const struct run_config *run, const struct topology *topology,
 	const struct topology_link *now, credit_cover_fn *tell, void *ctx)

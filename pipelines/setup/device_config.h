@@ -17,13 +17,13 @@
 #include "switch/switch.h"
 #include "topo/topology.h"
 
-/* Minimum share of the host's pool that a frame in transit takes, because it occupies a buffer. */
+/* A frame in transit takes at least this much of its host's pool, because it occupies a buffer. */
 #define DEVICE_TRANSIT_BYTES 512
 
 struct device_config {
 	const struct run_config *run;
 	const struct topology *topology;    /* NULL: a single switch, in a benchmark */
-	const struct fabric_routes *routes; /* NULL if 'topology' is */
+	const struct fabric_routes *routes; /* NULL if 'topology' is NULL */
 	uint32_t session;
 	const struct data_tag_key *data_key; /* nic_config.data_key */
 	const uint8_t *secret; /* [NIC_SECRET_BYTES], for the interfaces; NULL: zeros */

@@ -19,7 +19,7 @@ struct fabric_routes {
 	struct route_blocks *blocks;   /* 'table' as shared blocks; NULL: switches read its rows */
 	bool itbs;                     /* on some routes, intermediate hosts re-inject messages */
 	bool extra_long;               /* some routes have more than FRAME_ROUTE_USUAL elements */
-	uint8_t sl_to_vc[16];          /* VC per traffic class; used without a queuing scheme */
+	uint8_t sl_to_vc[16];          /* VC of each service level if 'queuing' is NULL */
 	struct route_lengths *lengths; /* NULL: no switch compares path lengths */
 	struct queuing *queuing;       /* NULL: messages keep their service levels */
 };

@@ -40,8 +40,8 @@ uint16_t mapper_setup_priority(
 	}
 }
 
-/* Returns twice the maximum time of a frame on a cable, where neither end sees the frame: from the
- * start of its transmission until its arrival at the far end. */
+/* Returns at least twice the maximum time of a frame on a cable, where neither end sees the frame:
+ * from the start of its transmission until its arrival at the far end. */
 static weft_time settle_of(const struct run_config *run, const struct topology *topology)
 {
 	uint64_t bits = 8ull * (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + run->nic.mtu_bytes);

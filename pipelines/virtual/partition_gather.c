@@ -290,7 +290,7 @@ static void pass_sums(struct mirror *mirror, struct virtual_fabric *fabric, unsi
 					: &partitions->use_elsewhere[first - partitions->own + i]));
 }
 
-/* --- all --- */
+/* --- gathering --- */
 
 static void read_rank(struct virtual_fabric *fabric, struct ranks *ranks, unsigned rank)
 {

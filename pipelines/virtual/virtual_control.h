@@ -88,7 +88,7 @@ void virtual_cn_push(struct virtual_fabric *fabric, uint32_t number,
 /* Handles that event: the host processes the first notification due now. */
 void virtual_cn_arrive(struct virtual_fabric *fabric, uint32_t number, weft_time now);
 
-/* Sums over all hosts since time 0. */
+/* Sums the hosts' counters since time 0. */
 void virtual_cn_sums(const struct virtual_fabric *fabric, struct source_control_sums *sum);
 /* virtual_cn_mark() starts measuring; virtual_cn_switches() adds the switches' measurements since,
  * and returns 0 or -ENOMEM. */

@@ -191,7 +191,7 @@ static int create_sources(struct virtual_fabric *fabric, uint32_t number, struct
 	return result;
 }
 
-/* Moves the sources to huge pages if they are adjacent in the heap, as created consecutively. */
+/* Moves the sources to huge pages if their consecutive creation made them adjacent. */
 static void join_sources(const struct virtual_fabric *fabric)
 {
 	const uint8_t *first = NULL, *last = NULL;

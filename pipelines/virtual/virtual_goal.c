@@ -12,7 +12,7 @@
 #include "virtual_links.h"
 #include "virtual_partitions.h"
 
-#define FLOW_FRAMES 2 /* frames of a flow waiting in an interface, per VC */
+#define FLOW_FRAMES 2 /* maximum frames of a flow waiting in an interface, per VC */
 
 /* Checks whether the host's ranks have completed all operations. */
 static void look_at(struct virtual_fabric *fabric, uint32_t host, weft_time now)

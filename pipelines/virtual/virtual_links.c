@@ -54,8 +54,7 @@ static uint64_t mean_to_all(const struct virtual_fabric *fabric, uint32_t host)
 	return mean(fabric->route_sum[host], fabric->hosts - 1);
 }
 
-/* Returns the mean over the list's hosts except the host itself, or over all hosts if none is left.
- */
+/* Returns the mean over the list's hosts except the host itself, or over all if none is left. */
 static uint64_t mean_to(
 	const struct virtual_fabric *fabric, uint32_t host, const uint16_t *to, uint32_t count)
 {

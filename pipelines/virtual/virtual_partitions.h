@@ -49,8 +49,7 @@ static inline bool virtual_lookahead_wants_ends(const struct virtual_lookahead *
 }
 
 /* Returns the end of a round that starts at 'start'. 'listed' is the next listed end of all
- * partitions. If it is not after 'start', an end may occur at any time: the round takes 'min_ps'.
- */
+ * partitions. If it is not after 'start', an end may occur at any time, so it takes 'min_ps'. */
 weft_time virtual_lookahead_end(
 	const struct virtual_lookahead *lookahead, weft_time start, weft_time listed);
 
@@ -125,7 +124,7 @@ enum virtual_having {
 	VIRTUAL_OTHERS,
 	VIRTUAL_OWN,     /* run by the thread by default */
 	VIRTUAL_CLAIMED, /* its own, and no other thread may run it now */
-	VIRTUAL_ADOPTED  /* last run by the thread because its own thread did not show up */
+	VIRTUAL_ADOPTED  /* last run by the thread instead of the partition's own */
 };
 
 /* A thread that runs rounds (virtual_threads.h). */

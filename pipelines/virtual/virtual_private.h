@@ -79,8 +79,7 @@ struct virtual_tx {
 	uint8_t lane;            /* VIRTUAL_LANE_* of arrivals at the far end */
 	bool special;            /* virtual_is_special(), or traced (virtual_trace.h) */
 	bool crosses; /* the far end is in a different partition (virtual_partitions.h) */
-	/* A packet's credit frame is scheduled when its transmission starts: virtual_send_freed().
-	 */
+	/* A packet's credit frame is scheduled when transmission starts: virtual_send_freed(). */
 	bool foretells;
 	uint8_t reserved;
 	uint16_t rest; /* remainder for wire_takes() */

@@ -37,16 +37,14 @@ void virtual_ranks_exchange(struct virtual_partitions *partitions, unsigned side
  * Returns false if the message is invalid. */
 bool virtual_ranks_rest(
 	const struct virtual_partitions *partitions, unsigned rank, struct ranks_reader *rest);
-/* Turns other ranks' data for the worker's partition into events. Call in each thread, afterwards.
- */
+/* Turns other ranks' data for the worker's partition into events; call then, in each thread. */
 void virtual_ranks_take(struct virtual_worker *worker);
 
 /* Replaces each value with the maximum or sum over all ranks. Call between rounds. */
 void virtual_ranks_max(const struct virtual_fabric *fabric, uint64_t *value, unsigned values);
 void virtual_ranks_sum(const struct virtual_fabric *fabric, uint64_t *value, unsigned values);
 
-/* Adds the other ranks' values to those of rank 0, leaving theirs unchanged. Call between rounds.
- */
+/* Adds other ranks' values to those of rank 0, leaving theirs unchanged. Call between rounds. */
 void virtual_ranks_add(const struct virtual_fabric *fabric, uint32_t *value, size_t values);
 
 /* Appends the heads waiting in other ranks' switches (deadlock.h). Call between rounds. */

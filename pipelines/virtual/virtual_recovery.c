@@ -93,7 +93,7 @@ void virtual_recovery_take_lost(
 		fault->cuts > 0 ? link : VIRTUAL_NO_CUT, now);
 }
 
-/* Returns when the source resends a damaged frame: after the return path, doubled per loss. */
+/* Returns the time until the source resends a damaged frame: return path, doubled per loss. */
 static weft_time pause_of(
 	const struct virtual_fabric *fabric, const struct weft_packet *packet, unsigned losses)
 {

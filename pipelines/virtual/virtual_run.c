@@ -340,8 +340,7 @@ static void warm_up(struct run_loop *loop)
 	virtual_cn_mark(fabric);
 }
 
-/* Measures until the warm-up ends, at the latest halfway through the run, and discards the values.
- */
+/* Measures until the warm-up ends, at most for half of the run, and discards the values. */
 static void warm_up_alone(struct run_loop *loop)
 {
 	struct virtual_fabric *fabric = loop->fabric;

@@ -21,8 +21,7 @@
 
 /* Returns false if no packet now leaving this buffer can make a credit frame due when its
  * transmission ends, whatever arrives until then. This tests virtual_credit_due() for all blocks,
- * and for an input that has received more. Once true, it remains true until a credit frame is sent.
- */
+ * and for an input that has received more. It stays true until a credit frame is sent. */
 static inline bool grant_is_near(const struct virtual_fabric *fabric, const struct credit_rx *rx)
 {
 	uint32_t fresh = credit_ungranted(rx), left = rx->granted - rx->received;
@@ -33,8 +32,7 @@ static inline bool grant_is_near(const struct virtual_fabric *fabric, const stru
 	return (fabric->every_end | much | (some & needed)) != 0;
 }
 
-/* Returns the outputs whose last packet came from 'input', the only ones that can be emptying it.
- */
+/* Returns the outputs whose last packet came from 'input': only they can be emptying it. */
 static inline port_set outputs_of(const struct virtual_fabric *fabric, uint32_t at, unsigned input)
 {
 	const uint8_t *inputs = fabric->crossbar[at].input;

@@ -223,8 +223,8 @@ static bool is_stopped(const struct run_loop *loop)
 	return loop->stop != NULL && atomic_load_explicit(loop->stop, memory_order_relaxed);
 }
 
-/* If no event is left, messages still in flight wait for each other. Part of the network may also
- * be stuck while the rest is moving. */
+/* Detects deadlock: without further events, messages in flight wait for each other. Part of the
+ * network may also be stuck while the rest is moving. */
 static void check_loop(struct run_loop *loop, bool alive)
 {
 	struct wormhole_fabric *fabric = loop->fabric;
@@ -245,7 +245,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The first sample ends one sample interval after measuring starts. */
+/* Takes due samples. The first one ends one sample interval after measuring starts. */
 static void take_samples(struct run_loop *loop, uint64_t now)
 {
 	struct wormhole_fabric *fabric = loop->fabric;

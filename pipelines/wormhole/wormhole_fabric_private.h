@@ -19,7 +19,7 @@ struct wormhole_source {
 	uint32_t taken;       /* number of messages sent, used to number them */
 	uint64_t unreachable; /* messages without a route */
 	/* Counts from the start of the run to the middle of the measurement. */
-	uint64_t stopped; /* cycles for which its channel was stopped */
+	uint64_t stopped; /* cycles for which the host's channel was stopped */
 	struct starvation_transit middle;
 	struct route_choice choice;
 };
@@ -43,8 +43,8 @@ struct wormhole_fabric {
 	struct measure_window window;
 	bool measuring;
 	bool warming, known;                   /* with measure.until (measure_window.h) */
-	uint64_t middle_at;                    /* cycle of the last measured message */
-	uint64_t last_at;                      /* cycle of the message that was measured last */
+	uint64_t middle_at;                    /* cycle of the midpoint; 0: not reached */
+	uint64_t last_at;                      /* cycle of the last measured message */
 	uint64_t network_sum_ps, total_sum_ps; /* sums over measured messages */
 	struct wormhole_entry *entry;          /* same indices as window.entry */
 	uint32_t *newest; /* [source][destination]: 1 + number of the last message that arrived */

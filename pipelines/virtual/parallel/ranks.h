@@ -39,7 +39,7 @@ struct ranks {
 	unsigned count, own;            /* number of ranks; index of this rank */
 	struct ranks_message *out, *in; /* [count]; the element of this rank is unused */
 	bool failed;                    /* an exchange failed; no more will succeed */
-	struct error error;             /* reason of the failure */
+	struct error error;             /* reason for the failure */
 	void *ctx;                      /* private to the ops */
 };
 
