@@ -68,8 +68,8 @@ int deadlock_collect_switch(const struct deadlock_view *view, uint32_t number,
 int deadlock_collect_host(const struct deadlock_view *view, uint32_t host, uint32_t vcs,
 	uint32_t needs, weft_time since, struct deadlock_heads *heads);
 
-/* Merges heads that several threads or processes collected at different times: keeps those of
- * 'before' that are still waiting in 'now', a collection that started later. All of them were
+/* Merges heads that several threads or processes collected at different times: keeps the heads
+ * of 'before' that are still waiting in 'now', a collection that started later. All of them were
  * waiting at one instant between the two, so a cycle among them is real. Sorts both lists. */
 void deadlock_keep_common(struct deadlock_heads *before, struct deadlock_heads *now);
 /* deadlock_heads_json() returns an array of number arrays, or NULL if out of memory.

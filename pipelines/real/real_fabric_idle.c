@@ -281,7 +281,7 @@ static void read_events(struct real_worker *worker)
 		worker->rest.calm_since = clock_now(clock);
 }
 
-/* Discards notifications, including those of the loop's own writes. */
+/* Discards notifications, including those caused by the loop's own writes. */
 static void silence_bell(const struct real_worker *worker)
 {
 	char notes[4096];

@@ -215,7 +215,7 @@ void device_config_nic(const struct device_config *from, uint32_t host,
 	config->control.hosts = hosts;
 	control_setup_cn_generator(run, hosts, &config->answers);
 	/* With adaptive routing, multiple concurrent paths or changing mapped routes, frames of any
-	 * peer may be reordered, not only those of a few peers. */
+	 * peer may be reordered, not only frames of a few peers. */
 	if (congestion_setup_is_needed(run) || control_setup_reorders(run) || routes == NULL)
 		config->reorder_windows = hosts < REORDER_WINDOWS_MAX ? hosts : REORDER_WINDOWS_MAX;
 	config->link = host_link(from, host, slots);

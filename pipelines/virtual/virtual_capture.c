@@ -97,11 +97,10 @@ struct virtual_capture {
 	const struct capture_limits *limits;    /* NULL: none */
 	char chosen[CAPTURE_FILTER_WORDS + 32]; /* which frames the files contain; "": all */
 	struct capture_file *files;
-	struct captured_port
-		*port; /* switch ports by switch and port, followed by those of hosts */
+	struct captured_port *port; /* switch ports by switch and port, followed by host ports */
 	uint32_t ports;
 	/* With several partitions: their records of this round and the last. In rank 0, its own
-	 * partitions are followed by those of the other ranks. */
+	 * partitions are followed by the other ranks'. */
 	struct capture_log *log[2]; /* [side][logs] */
 	unsigned logs;
 	uint8_t (*frame)[FRAME_BYTES_MAX]; /* [partitions]: buffers to build frames in */

@@ -4,8 +4,8 @@
 
 /* Captures on the virtual clock: pcapng files in which each port is an interface, times are virtual
  * nanoseconds since the start of the run, and every frame has the state that explains it, in the
- * same terms as on the real clock (capture_state.h). Only frame headers are captured, because there
- * are no payloads. The record therefore states the length of the whole frame and a shorter captured
+ * same terms as on the real clock (capture_state.h). Payloads do not exist, so only frame headers
+ * are captured. The record therefore states the length of the whole frame and a shorter captured
  * length, and the payload CRC is computed over zeros. virtual_trace.h defines the order and times
  * of frames in a file.
  *

@@ -466,7 +466,7 @@ static void use(void *ctx, uint32_t link)
 	events->used = events->used || virtual_mapper_uses(events->fabric, link);
 }
 
-/* Records that new routes are in use. They resolve all cuts that waited for them, except those of
+/* Records that new routes are in use. They resolve all cuts that waited for them, except cuts of
  * cables that a mapper's routes still use. */
 static void note_routes(struct virtual_events *events, weft_time now)
 {

@@ -85,7 +85,7 @@ static int cut(
 
 	if (result < 0)
 		return result;
-	/* Renumbers: own partitions first, followed by those of the next ranks. */
+	/* Renumbers: own partitions first, followed by the next ranks'. */
 	devices = (size_t)fabric->switches + fabric->hosts;
 	first = partitions->ranks != NULL ? partitions->ranks->own * partitions->own : 0;
 	for (size_t i = 0; first > 0 && i < devices; i++)

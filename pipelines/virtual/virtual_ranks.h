@@ -44,7 +44,7 @@ void virtual_ranks_take(struct virtual_worker *worker);
 void virtual_ranks_max(const struct virtual_fabric *fabric, uint64_t *value, unsigned values);
 void virtual_ranks_sum(const struct virtual_fabric *fabric, uint64_t *value, unsigned values);
 
-/* Adds other ranks' values to those of rank 0, leaving theirs unchanged. Call between rounds. */
+/* Adds other ranks' values to rank 0's, leaving theirs unchanged. Call between rounds. */
 void virtual_ranks_add(const struct virtual_fabric *fabric, uint32_t *value, size_t values);
 
 /* Appends the heads waiting in other ranks' switches (deadlock.h). Call between rounds. */

@@ -25,7 +25,7 @@
 
 /* Cache size for packets and the used half of the switches. */
 #define CACHE_BYTES (UINT64_C(2) << 20)
-/* Size of a partition's switches, between those of 432 and 3,456 hosts in a fat tree
+/* Size of a partition's switches: more than for a fat tree of 432 hosts, less than for 3,456 hosts
  * (docs/how-to/use-many-cores.md). */
 #define VERY_LARGE_BYTES (UINT64_C(8) << 20)
 

@@ -10,7 +10,7 @@
 
 struct arena {
 	void *piece;
-	size_t used, size; /* of the last piece */
+	size_t used, size; /* the last piece's */
 };
 
 /* Returns zeroed, cache-line-aligned memory, or NULL if out of memory. */

@@ -83,7 +83,7 @@ void ranks_fail(struct ranks *ranks, const char *why);
 int ranks_max(struct ranks *ranks, uint64_t *value, unsigned values);
 int ranks_sum(struct ranks *ranks, uint64_t *value, unsigned values);
 
-/* Replaces the bytes with those of rank 0. Returns 0 or -EIO. */
+/* Replaces the bytes with rank 0's. Returns 0 or -EIO. */
 int ranks_share(struct ranks *ranks, void *bytes, size_t size);
 
 /* Agrees on one outcome for all ranks: 'result' (0 or negative) and error of the first rank that
