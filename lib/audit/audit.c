@@ -13,8 +13,8 @@
 #include "wire/frame_check.h"
 
 #define HEADERS (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_LATENCY_BYTES)
-/* In captures on the real clock, an arrival may appear up to this long before its transmission: a
- * loop reads the clock once per iteration, and may be stopped before it sends or receives. */
+/* In captures on the real clock, an arrival may be stamped up to this long before its transmission:
+ * a loop reads the clock once per iteration, and may be preempted before it sends or receives. */
 #define SLACK_NS UINT64_C(1000000000)
 
 const struct audit_kind_words *audit_kind_words(enum audit_kind kind)
@@ -80,9 +80,8 @@ const struct audit_counts *audit_counts(const struct audit *audit)
 	return &audit->counts;
 }
 
-/* --- frames that wait --- */
+/* --- held frames --- */
 
-/* The frame may have been in flight when the capture started. */
 bool audit_began_before(const struct audit *audit, const struct audit_frame *frame)
 {
 	uint16_t source = ntohs(frame->header.source_be);
@@ -104,7 +103,7 @@ void audit_wait(struct audit *audit, const struct audit_frame *frame, uint32_t p
 {
 	uint32_t index;
 
-	/* A later frame that repeats it must not be mistaken for it. */
+	/* Control frames repeat: a later one must not be mistaken for this one. */
 	if (frame->class != AUDIT_DATA && audit_began_before(audit, frame))
 		return;
 	index = audit_keep(audit, frame, place, &audit->waiting);
@@ -135,7 +134,7 @@ static void judge(struct audit *audit, uint32_t index)
 	audit_take(audit, index);
 }
 
-/* Judges records whose predecessors can no longer arrive. */
+/* Judges held records whose predecessors can no longer arrive. */
 static void judge_until(struct audit *audit, uint64_t time_ns)
 {
 	uint64_t slack = audit->rules.exact ? 0 : SLACK_NS;
@@ -222,8 +221,8 @@ static enum audit_class class_of(unsigned kind)
 	return frame_link_local(kind) ? AUDIT_LINK_LOCAL : AUDIT_END_TO_END;
 }
 
-/* Hashes kind, source, destination, message, sequence and the time of injection, which differs when
- * a frame is resent. Control frames may repeat these, so their payload is also hashed. 'fixed'
+/* Hashes kind, source, destination, message, sequence and injection time, which differs when a
+ * frame is resent. Control frames may repeat these values, so their payload is also hashed. 'fixed'
  * covers everything that no switch changes. */
 static void identify(struct audit_seen *seen, uint32_t captured)
 {
@@ -243,8 +242,8 @@ static void identify(struct audit_seen *seen, uint32_t captured)
 	frame->fixed = byte_hash(frame->fixed, frame->route, frame->header.route_length);
 }
 
-/* The headers of a captured frame; bytes that were not captured are zero. Returns false if the
- * headers are incomplete, or it is not a Weft frame. */
+/* Reads the headers of a captured frame; bytes that were not captured are read as zero. Returns
+ * false if the headers are incomplete or this is not a Weft frame. */
 static bool read_frame(struct audit *audit, struct audit_seen *seen)
 {
 	const struct audit_frame_at *at = seen->at;
@@ -300,7 +299,7 @@ int audit_add(struct audit *audit, const struct audit_frame_at *at)
 	audit->counts.data += seen.frame.class == AUDIT_DATA;
 	if (at->alone)
 		return 0;
-	/* The port at the other end is not captured yet, or no longer. */
+	/* The other end's capture has not started yet, or has ended. */
 	if (!audit->rules.exact && at->time_ns < audit->rules.complete_ns) {
 		audit->counts.before++;
 		return 0;
@@ -321,8 +320,7 @@ int audit_add(struct audit *audit, const struct audit_frame_at *at)
 	return audit->failed ? -ENOMEM : 0;
 }
 
-/* Reports a frame that was overtaken and never left: without a record of its departure it may still
- * be there. */
+/* Reports a frame that was overtaken and never left. Other frames may still be in flight. */
 static void report_lost(struct audit *audit, const struct audit_frame *frame)
 {
 	char text[AUDIT_TEXT], port[TOPOLOGY_NAME_MAX + 8];
@@ -389,7 +387,7 @@ static unsigned ports_of(const struct audit *audit, const struct audit_port *por
 	return audit->rules.topology->switch_at[port->at.device].ports;
 }
 
-/* Queues and sets of the switches' ports. */
+/* Allocates the queues and sets of the switches' ports. */
 static bool open_queues(struct audit *audit)
 {
 	size_t lists = 0, sets = 0;

@@ -2,12 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Follows every captured frame from port to port and checks the rules of the fabric
+/* Follows every captured frame from port to port and checks the fabric's rules
  * (docs/man/weft-audit.1). It receives frames in time order and reports violations; it opens no
  * files.
  *
- * Memory: a record for each frame in flight, and one for each pair of hosts that exchanges data.
- * One thread. */
+ * Memory: one record per frame in flight and one per pair of hosts with data. Not thread-safe. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +20,7 @@
 #include "topo/topology.h"
 #include "wire/frame.h"
 
-/* Number of the check (docs/man/weft-audit.1), identifier, name in JSON, what it means. */
+/* Check number (docs/man/weft-audit.1), identifier, JSON name, description. */
 #define AUDIT_KINDS(X)                                                                           \
 	X(1, LOST, "lost", "a frame that entered never left")                                    \
 	X(1, NOWHERE, "nowhere", "a frame that was never sent")                                  \
@@ -62,91 +61,90 @@ const struct audit_kind_words *audit_kind_words(enum audit_kind kind);
 /* Violations of one kind. */
 struct audit_finding {
 	uint64_t count;
-	/* The earliest one. */
+	/* The earliest violation. */
 	uint32_t file;
 	uint64_t number, time_ns;
 	char text[200];
 };
 
-/* The guarantees of the fabric. Everything here must outlive the audit. */
+/* The guarantees of the fabric. All pointers must stay valid until the audit is destroyed. */
 struct audit_rules {
 	const struct topology *topology;
-	const struct route_set *set;     /* NULL: source routes are not compared */
-	const struct route_table *table; /* NULL: outputs of frames without a route are not */
-	bool vcs_known;                  /* the next ones are valid */
-	uint8_t vcs;                     /* with the adapted-flow channel */
+	const struct route_set *set;     /* NULL: source routes are not checked */
+	const struct route_table *table; /* NULL: outputs without a route are not checked */
+	bool vcs_known;                  /* the VC fields below and 'voq' are valid */
+	uint8_t vcs;                     /* including the adapted-flow channel */
 	bool afi;
 	uint8_t sl_to_vc[16];
 	const struct vc_rule *vc_rule;
-	uint64_t seed; /* with which switches draw hosts for detours (vc_ladder.h) */
+	uint64_t seed; /* from which switches draw hosts for detours (vc_ladder.h) */
 	const struct queuing *queuing;
 	bool voq;
-	bool adaptive;      /* switches choose among alternatives */
+	bool adaptive;      /* switches choose among alternative outputs */
 	bool marks;         /* switches set FECN bits */
-	bool whole;         /* hosts send each message under one number */
-	bool ordered;       /* frames of a pair in a VC keep their order */
-	bool passes_itbs;   /* switches may pass frames by hosts with in-transit buffers */
-	uint32_t window;    /* maximum frames that a host may resend to another */
-	uint32_t vc_blocks; /* buffer of a VC at a switch; 0: unknown */
-	const bool *timed;  /* [link]: the fabric enforces its rate and delay; NULL: all */
-	const bool *waits;  /* [way]: arrivals count from the end of the tail; NULL: from the end of
-			       the header */
+	bool whole;         /* hosts send all frames of a message under one message number */
+	bool ordered;       /* frames of a pair are delivered in order within a VC */
+	bool passes_itbs;   /* switches may bypass in-transit buffers */
+	uint32_t window;    /* maximum number of frames that a host may resend to another host */
+	uint32_t vc_blocks; /* blocks per VC buffer of a switch; 0: unknown */
+	const bool *timed;  /* [link]: rate and delay are enforced; NULL: on all links */
+	const bool *waits; /* [way]: arrivals count from the end of the tail; NULL: of the header */
 	uint64_t routing_delay_ps;
-	/* A complete capture on the virtual clock, in the order of events: no tolerance. */
+	/* A complete capture on the virtual clock, in event order: checks allow no tolerance. */
 	bool exact;
-	/* For any other capture: the time from which on all ports were captured. */
+	/* For other captures: all ports were captured from complete_ns to ended_ns. */
 	uint64_t complete_ns, ended_ns;
 };
 
 struct audit_frame_at {
 	uint32_t way; /* the port's direction: topology_way_at() */
-	bool out;     /* leaves the device; otherwise arrives, */
-	bool gone;    /* or is discarded after being stored */
-	bool alone;   /* other frames of its port are missing: only its bytes are checked */
+	bool out;     /* sent by the device; otherwise received, or */
+	bool gone;    /* discarded after it was stored */
+	bool alone;   /* not all frames of the port were captured: only the bytes are checked */
 	uint64_t time_ns, number;
 	uint32_t file;
 	const uint8_t *bytes;
 	uint32_t captured_bytes, frame_bytes;
-	const char *comment; /* NULL, or the state of the device */
+	const char *comment; /* state recorded by the device; NULL: none */
 	uint32_t comment_bytes;
 };
 
 struct audit;
 
-/* 'captured': [way], ports whose frames are all given. Returns NULL if out of memory. */
+/* captured[way]: every frame of the port is added to the audit. Returns NULL if out of memory. */
 struct audit *audit_create(const struct audit_rules *rules, const bool *captured);
 void audit_destroy(struct audit *audit);
-/* Returns 0 or -ENOMEM. */
+/* Adds the next frame in time order. Returns 0 or -ENOMEM. */
 int audit_add(struct audit *audit, const struct audit_frame_at *frame);
-/* Check 7 requires that outputs are known in advance. */
+/* Returns whether check 7 applies. It requires that outputs are known in advance. */
 bool audit_judges_fairness(const struct audit_rules *rules);
-/* After the last frame. */
+/* Call after the last frame. */
 void audit_end(struct audit *audit);
 
 const struct audit_finding *audit_finding(const struct audit *audit, enum audit_kind kind);
 
-/* Frames that were followed. */
+/* Numbers of frames, except 'pairs' and 'unnumbered'. */
 struct audit_counts {
-	uint64_t frames;     /* given */
-	uint64_t data;       /* data frames among them */
-	uint64_t delivered;  /* data frames at their destination */
-	uint64_t discarded;  /* with a reason in the capture */
-	uint64_t refused;    /* by a receiver, as damaged */
-	uint64_t foreign;    /* not frames of Weft */
-	uint64_t under_way;  /* at the end */
-	uint64_t pairs;      /* ordered pairs of hosts with data; */
-	uint64_t unnumbered; /* those whose numbers were not checked */
-	uint64_t before;     /* before all ports were captured: only their bytes were checked */
-	uint64_t after;      /* likewise, after the first port's capture ended */
+	uint64_t frames;     /* passed to audit_add() */
+	uint64_t data;       /* of these, data frames */
+	uint64_t delivered;  /* data frames that reached their destination */
+	uint64_t discarded;  /* discarded by a device, according to the capture */
+	uint64_t refused;    /* rejected by the receiver as damaged */
+	uint64_t foreign;    /* not Weft frames */
+	uint64_t under_way;  /* still in flight at the end */
+	uint64_t pairs;      /* source-destination pairs with data */
+	uint64_t unnumbered; /* pairs whose sequence numbers were not checked */
+	uint64_t before;     /* captured before all ports were: only their bytes were checked */
+	uint64_t after;      /* likewise, captured after the first port's capture ended */
 };
 const struct audit_counts *audit_counts(const struct audit *audit);
 
-/* Converts a packet of a capture to the input of an audit. */
+/* Converts captured packets to audit input. */
 
-/* Precedes the text that 'weft audit --mark' adds to comments. */
+/* Precedes the text that 'weft audit --mark' appends to comments. */
 #define AUDIT_MARK "audit check "
 
-/* The part of a comment that the device wrote. */
+/* Returns the length of the part of the comment that the device wrote. */
 static inline uint32_t audit_comment_bytes(const struct capture_packet *packet)
 {
 	const char *mark = packet->comment == NULL ? NULL
@@ -156,7 +154,7 @@ static inline uint32_t audit_comment_bytes(const struct capture_packet *packet)
 	return mark == NULL ? packet->comment_bytes : (uint32_t)(mark - packet->comment);
 }
 
-/* 'way': the port's direction. Valid as long as the capture is. */
+/* 'way': the port's direction. The result is valid as long as the capture is. */
 static inline struct audit_frame_at audit_frame_of(const struct capture_ordered *next, uint32_t way)
 {
 	const struct capture_packet *packet = &next->packet;

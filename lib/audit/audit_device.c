@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Devices: a switch sends the frames that entered it, in order and fairly, through the output and
- * in the VC that the route, the tables and the rules determine. Hosts: audit_host.c. */
+/* Checks devices. A switch sends the frames that entered it in order and fairly. The route, the
+ * tables and the rules determine the output and VC of each frame. For hosts, see audit_host.c. */
 
 #include "audit_private.h"
 
@@ -14,15 +14,15 @@
 
 #define PORT_TEXT (TOPOLOGY_NAME_MAX + 8)
 
-/* --- a switch's duties --- */
+/* --- expected decisions --- */
 
 struct decision {
-	uint8_t output;   /* primary; AUDIT_UNKNOWN */
-	uint64_t allowed; /* set of outputs; 0: any */
+	uint8_t output;   /* primary output; AUDIT_UNKNOWN: not determined */
+	uint64_t allowed; /* set of permitted outputs; 0: any */
 	uint8_t cursor;
 	enum vc_turn turn;
-	uint64_t detours; /* outputs that may put the packet on a detour (vc_ladder.h) */
-	uint8_t past;     /* the output past the host that would absorb it; AUDIT_UNKNOWN: none */
+	uint64_t detours; /* outputs on which a detour may start (vc_ladder.h) */
+	uint8_t past; /* output that bypasses the host that would absorb the frame; AUDIT_UNKNOWN */
 };
 
 static void decide_by_route(
@@ -51,7 +51,7 @@ static void decide_by_route(
 	}
 }
 
-/* The table's port to the host that is drawn for a packet. */
+/* Returns the table's port, as a set, to the host that is drawn for a packet. */
 static uint64_t drawn_port(
 	const struct audit *audit, const struct frame_header *header, uint32_t at)
 {
@@ -64,7 +64,8 @@ static uint64_t drawn_port(
 	return port < TOPOLOGY_PORTS_MAX ? BIT64(port) : 0;
 }
 
-/* True if a switch may send a packet on a detour, given the rung on which it arrived. */
+/* Decides for a switch that may send packets on detours, given the rung on which this one arrived.
+ * Returns false if the rule has no ladder. */
 static bool decide_by_ladder(const struct audit *audit, const struct audit_frame *frame,
 	uint32_t at, struct decision *decision, uint64_t primary, uint64_t others)
 {
@@ -113,14 +114,15 @@ static void decide_by_table(const struct audit *audit, const struct audit_frame 
 	decision->allowed = BIT64(primary) | others;
 	if (!audit->rules.adaptive || others == 0)
 		decision->output = primary;
-	/* A frame that was adapted follows the tables, unless a link is down. */
+	/* Without adaptive routing, and for frames adapted by AFI, only the primary output is
+	 * permitted. On the real clock, its link may be down. */
 	if (audit->rules.exact &&
 		(!audit->rules.adaptive ||
 			(audit->rules.afi && (frame->header.flags & FRAME_F_ADAPTED) != 0)))
 		decision->allowed = BIT64(primary);
 }
 
-/* The mapper's frames have their ports in their routes. */
+/* Mapper frames carry their output ports in their routes. */
 static struct decision decide(
 	const struct audit *audit, const struct audit_frame *frame, uint32_t at)
 {
@@ -133,7 +135,7 @@ static struct decision decide(
 	return decision;
 }
 
-/* The VC for the next device. 'flags': the frame's flags when it leaves. */
+/* Returns the VC for the next device, or AUDIT_UNKNOWN. 'flags': those of the departing frame. */
 static uint8_t next_vc(const struct audit *audit, const struct audit_frame *frame,
 	const struct audit_port *input, unsigned output, enum vc_turn turn, uint8_t flags)
 {
@@ -154,8 +156,8 @@ static uint8_t next_vc(const struct audit *audit, const struct audit_frame *fram
 
 /* --- queues and fairness --- */
 
-/* Without VOQs a VC has one queue. If it is unknown whether there are VOQs, only the order for each
- * output is judged, which holds in both cases. */
+/* Without VOQs, a VC has one queue. If it is unknown whether there are VOQs, only the order per
+ * output is checked, which must hold in both cases. */
 static struct audit_list *queue_of(
 	const struct audit *audit, const struct audit_port *input, uint8_t output, unsigned vc)
 {
@@ -180,7 +182,7 @@ bool audit_judges_fairness(const struct audit_rules *rules)
 	       !rules->passes_itbs;
 }
 
-/* True if a frame that has the credits to leave waits for 'out' at this input. */
+/* Returns whether a frame at this input waits for 'out' and has the credits to leave. */
 static bool could_go(
 	const struct audit *audit, const struct audit_port *out, const struct audit_port *input)
 {
@@ -200,8 +202,8 @@ static bool could_go(
 	return false;
 }
 
-/* The frame at 'went' leaves through 'out', and is still in its queue. No input may overtake
- * another one twice. */
+/* Checks that no input sends twice while another input could have sent. Call when a frame leaves
+ * from input 'went' through 'out', before it is removed from its queue. */
 static void check_turns(struct audit *audit, const struct audit_seen *seen, struct audit_port *out,
 	const struct audit_port *went)
 {
@@ -289,7 +291,7 @@ static void check_mutable(struct audit *audit, const struct audit_seen *seen,
 	unsigned cursor = decision->cursor + (past ? 2u : 0);
 	char text[PORT_TEXT];
 
-	/* The same output may continue the path or begin a detour. */
+	/* The same output may continue the path or start a detour. */
 	if ((decision->detours >> seen->port->at.port & 1) != 0 && vc != out->vc)
 		vc = next_vc(audit, entered, input, seen->port->at.port, VC_NEXT_STEP, out->flags);
 
@@ -340,7 +342,7 @@ static void compare(
 	check_mutable(audit, seen, entered, &decision);
 }
 
-/* Switches also send and receive such frames themselves. */
+/* Mapper frames may also start and end at switches. */
 static bool is_of_mapper(const struct audit_frame *frame)
 {
 	return frame->header.kind == FRAME_SCOUT || frame->header.kind == FRAME_MAPPER;
@@ -353,7 +355,7 @@ static void leave_switch(struct audit *audit, struct audit_seen *seen)
 	struct audit_port *input;
 
 	if (found == AUDIT_NONE || audit->frame[found].waits) {
-		/* A frame from before the capture is older than any other. */
+		/* A frame that may predate the capture keeps birth 0. */
 		if (!audit_began_before(audit, &seen->frame))
 			seen->frame.birth = ++audit->births;
 		if (!is_of_mapper(&seen->frame))
@@ -381,7 +383,7 @@ static void leave_switch(struct audit *audit, struct audit_seen *seen)
 		queue_waits(audit, input, entered->output);
 }
 
-/* --- both --- */
+/* --- switches and hosts --- */
 
 void audit_device_out(struct audit *audit, struct audit_seen *seen)
 {
@@ -403,7 +405,7 @@ void audit_device_in(struct audit *audit, struct audit_seen *seen)
 		return;
 	found = audit_find(audit, seen->frame.identity, seen->port->device);
 	if (found != AUDIT_NONE && audit->frame[found].waits) {
-		/* Its departure was read first. */
+		/* The departure was read first. */
 		audit_release(audit, &seen->frame);
 		audit_take(audit, found);
 		return;
@@ -423,7 +425,7 @@ void audit_device_gone(struct audit *audit, struct audit_seen *seen)
 	if (found == AUDIT_NONE || audit->frame[found].waits)
 		return;
 	frame = audit_take(audit, found);
-	/* A host releases a frame's blocks at once. */
+	/* Hosts release a frame's blocks on arrival. */
 	if (frame->class != AUDIT_DATA || seen->port->at.kind == DEVICE_HOST)
 		return;
 	audit_release(audit, frame);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Stores frames by place in the fabric. They are found by identity; each list keeps its order. */
+/* Stores frames by place in the fabric, with lookup by identity. Each list keeps its order. */
 
 #include "audit_private.h"
 
@@ -59,7 +59,7 @@ static bool grow_buckets(struct audit *audit)
 	for (uint32_t i = 0; i < audit->buckets; i++) {
 		uint32_t reversed = AUDIT_NONE, next;
 
-		/* The oldest frame of a chain is its last, in the new chains too. */
+		/* Keep the order of the chain: the oldest frame comes last. */
 		for (uint32_t at = audit->bucket[i]; at != AUDIT_NONE; at = next) {
 			next = audit->frame[at].chain;
 			audit->frame[at].chain = reversed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Hosts number the frames that they send without gaps, forward frames that they absorb, and
+/* Checks hosts, which number their frames without gaps, forward frames that they absorb, and
  * acknowledge frames that arrived. */
 
 #include "audit_private.h"
@@ -30,17 +30,17 @@ static bool has_route(const struct route_set *set, const struct audit_frame *fra
 	}
 }
 
-#define OFFERED (1u << 16) /* in an audit_pair: a flow */
+#define OFFERED (1u << 16) /* set in audit_pair.offered if a flow was offered */
 
 /* The first captured frames of a flow that started before the capture may be retransmissions of
- * frames that were sent before it: at most a window of them. */
+ * earlier frames, at most a window of them. */
 static bool is_new(const struct audit *audit, const struct audit_pair *pair, uint32_t sequence)
 {
 	return (int32_t)(sequence - pair->first) >= (int32_t)audit->rules.window;
 }
 
-/* Numbers of frames have no gaps, and a message ends before the next one. Messages of several VCs
- * alternate. */
+/* Sequence numbers have no gaps, and a message ends before the next one starts. Messages in
+ * different VCs may interleave. */
 static void check_number(struct audit *audit, const struct audit_seen *seen,
 	struct audit_pair *pair, uint32_t sequence, uint32_t message)
 {
@@ -61,8 +61,8 @@ static void check_number(struct audit *audit, const struct audit_seen *seen,
 			audit_describe(&seen->frame, frame), pair->message, pair->sent);
 }
 
-/* Judges data that a host sends for the first time, or again. The upper half of a message number is
- * the flow, and the lower half wraps; resent frames are older. */
+/* Judges data that a host sends for the first time or resends. The upper half of a message number
+ * is the flow; the lower half wraps. Resent frames have older sequence numbers. */
 static void begin(struct audit *audit, struct audit_seen *seen)
 {
 	const struct frame_header *header = &seen->frame.header;
@@ -116,7 +116,7 @@ static void check_first_vc(struct audit *audit, const struct audit_seen *seen)
 			adapted ? rules->vcs - 1u : rules->sl_to_vc[sl]);
 }
 
-/* An in-transit host forwards the frames that it absorbed. */
+/* Checks a frame that an in-transit host absorbed and now forwards. */
 static void reinject(struct audit *audit, struct audit_seen *seen)
 {
 	uint32_t found = audit_find(audit, seen->frame.identity, seen->port->device);
@@ -139,7 +139,7 @@ static void reinject(struct audit *audit, struct audit_seen *seen)
 	audit_take(audit, found);
 }
 
-/* An acknowledgement names the first frame that has not arrived. */
+/* An acknowledgement contains the sequence number of the first frame that has not arrived. */
 static void check_ack(struct audit *audit, const struct audit_seen *seen)
 {
 	struct control_ack ack;
@@ -206,7 +206,7 @@ static void deliver(struct audit *audit, struct audit_seen *seen)
 	}
 }
 
-/* A pair's next flow starts within the capture. */
+/* Records an offered flow: the pair's next flow starts within the capture. */
 static void take_offer(struct audit *audit, const struct audit_seen *seen)
 {
 	struct audit_pair *pair = audit_pair_of(

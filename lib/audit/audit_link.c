@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Links: every frame that leaves a port arrives at its peer, unchanged, in order and not early, and
- * with credits that had been granted. */
+/* Checks links. Every frame that leaves a port arrives at its peer unchanged, in order and not
+ * early, and its blocks are covered by credits granted before. */
 
 #include "audit_private.h"
 
@@ -23,14 +23,14 @@ static uint16_t bit(unsigned vc)
 	return (uint16_t)(1u << vc);
 }
 
-/* False: the payload was not captured, or does not belong to a credit frame. */
+/* Returns false if the payload was not captured or is not a valid credit. */
 static bool read_credit(const struct audit_seen *seen, struct control_credit *credit)
 {
 	return seen->payload_at + seen->payload_bytes <= seen->at->captured_bytes &&
 	       control_credit_decode(credit, seen->bytes + seen->payload_at, seen->payload_bytes);
 }
 
-/* Frames on a link that was down did not arrive. */
+/* Frames that were on a link when it went down did not arrive. */
 static void drop_all(struct audit *audit, struct audit_port *port)
 {
 	for (unsigned class = 0; class < AUDIT_CLASSES; class ++)
@@ -38,7 +38,7 @@ static void drop_all(struct audit *audit, struct audit_port *port)
 			audit_take(audit, port->on_link[class].first);
 }
 
-/* A new session counts from zero. */
+/* Credit totals restart at zero in a new session. */
 static void note_session(struct audit *audit, uint32_t way, uint32_t session)
 {
 	struct audit_port *port = &audit->port[way];
@@ -77,9 +77,9 @@ static void check_rise(struct audit *audit, const struct audit_seen *seen, unsig
 
 #define LEAVING_MAX 8
 
-/* Blocks of the input's frames that outputs are sending. Captures truncate times to nanoseconds, so
- * blocks whose transmission ends in this nanosecond may or may not count: up to LEAVING_MAX of them
- * are listed. */
+/* Returns the blocks of the input's frames that outputs are still sending. Captures truncate times
+ * to nanoseconds, so blocks whose transmission ends within this nanosecond may or may not count. Up
+ * to LEAVING_MAX of these are returned in 'ending'. */
 static uint32_t leaving_blocks(const struct audit *audit, const struct audit_seen *seen,
 	unsigned vc, uint32_t ending[LEAVING_MAX], unsigned *endings)
 {
@@ -109,7 +109,7 @@ static uint32_t leaving_blocks(const struct audit *audit, const struct audit_see
 	return blocks;
 }
 
-/* A port grants the blocks that it released and those that its buffer holds. */
+/* A port's limit is the number of blocks that it released plus the capacity of its buffer. */
 static void check_limit(
 	struct audit *audit, const struct audit_seen *seen, unsigned vc, uint32_t limit)
 {
@@ -140,7 +140,7 @@ static void check_grant(
 		check_rise(audit, seen, vc, "the limit", port->granted[vc], limit);
 	if (port->at.kind == DEVICE_SWITCH && audit->rules.vc_blocks != 0)
 		port->capacity[vc] = audit->rules.vc_blocks;
-	/* The peer's first frame shows which credits it was granted before the capture. */
+	/* The peer's first frame shows the limit that it was granted before the capture. */
 	else if ((port->granted_known & bit(vc)) == 0 && (peer->limit_known & bit(vc)) != 0)
 		port->capacity[vc] = peer->limit[vc];
 	else if ((port->granted_known & bit(vc)) == 0)
@@ -151,9 +151,9 @@ static void check_grant(
 	port->granted_known |= bit(vc);
 }
 
-/* A port's file has its frames in the order in which they passed it, but on the real clock not in
- * the order of their times: a loop stamps a control frame with its own time, and frames behind it
- * with their due times. */
+/* Returns true if a later record of the port was already read. A port's file holds frames in the
+ * order in which they passed the port. On the real clock, their times may be in a different order:
+ * a loop stamps a control frame with the current time, and later frames with their due times. */
 static bool is_overtaken(uint64_t *latest, const struct audit_seen *seen)
 {
 	if (seen->at->number < *latest)
@@ -195,7 +195,7 @@ static void take_credit(struct audit_port *port, const struct audit_seen *seen)
 
 	if (seen->discarded || is_overtaken(&port->credit_in, seen) || !read_credit(seen, &credit))
 		return;
-	/* A limit is valid for the session to which it was granted. */
+	/* A limit applies only to the session to which it was granted. */
 	if (port->session != 0 && credit.peer_session != port->session)
 		return;
 	for (unsigned vc = 0; vc < credit.vcs; vc++)
@@ -203,7 +203,7 @@ static void take_credit(struct audit_port *port, const struct audit_seen *seen)
 	port->limit_known = (uint16_t)((1u << credit.vcs) - 1);
 }
 
-/* Data leaves: counts its blocks, which the limit must cover. */
+/* Counts the blocks of departing data, which the limit must cover. */
 static void spend(struct audit *audit, const struct audit_seen *seen)
 {
 	struct audit_port *port = seen->port;
@@ -260,14 +260,14 @@ void audit_release(struct audit *audit, const struct audit_frame *frame)
 	port->stored[vc] -= blocks < port->stored[vc] ? blocks : port->stored[vc];
 }
 
-/* --- physics --- */
+/* --- rates and delays --- */
 
 static uint64_t wire_ps(const struct audit_port *port, const struct audit_frame *frame)
 {
 	return bytes_ps(frame->bytes + FRAME_WIRE_OVERHEAD, port->byte_time);
 }
 
-/* Captures cut times to nanoseconds. */
+/* Allows 1 ns, because captures truncate times to nanoseconds. */
 static void check_rate(struct audit *audit, const struct audit_seen *seen)
 {
 	struct audit_port *port = seen->port;
@@ -285,7 +285,7 @@ static void check_rate(struct audit *audit, const struct audit_seen *seen)
 	port->free_ps = (begin > port->free_ps ? begin : port->free_ps) + takes;
 }
 
-/* From the start of a transmission to the arrival at the peer. */
+/* Returns the minimum time from the start of a transmission to the arrival at the peer. */
 static uint64_t bound_ps(const struct audit *audit, uint32_t way, const struct audit_frame *frame)
 {
 	const struct audit_port *port = &audit->port[way];
@@ -334,7 +334,8 @@ static void compare(struct audit *audit, uint32_t way, const struct audit_frame 
 		audit_report(audit, AUDIT_CHANGED, &arrived->seen,
 			"%s: differs from what was sent in frame %" PRIu64, text,
 			left->seen.number);
-	/* On the real clock, a loop stamps frames of its own with its time. */
+	/* On the real clock, loops stamp control frames with the current time, so order is unknown.
+	 */
 	if (left->passed && (audit->rules.exact || left->class == AUDIT_DATA))
 		audit_report(audit, AUDIT_OVERTAKEN, &left->passer,
 			"%s: arrives before frame %" PRIu64 ", which was sent earlier", text,
@@ -342,8 +343,8 @@ static void compare(struct audit *audit, uint32_t way, const struct audit_frame 
 	check_arrival(audit, way, left, arrived);
 }
 
-/* Control frames repeat, and data is resent. Just after the start of the capture, a frame that
- * arrived before this one was sent is an earlier one that the capture lacks. */
+/* Control frames repeat, and data may be resent. Shortly after the capture starts, an arrival that
+ * precedes this transmission may belong to an earlier frame that was not captured. */
 static bool is_of_earlier(
 	const struct audit *audit, const struct audit_frame *arrived, const struct audit_seen *sent)
 {
@@ -373,7 +374,7 @@ void audit_link_out(struct audit *audit, struct audit_seen *seen)
 		audit_keep(audit, &seen->frame, place, &seen->port->on_link[seen->frame.class]);
 }
 
-/* Finds the transmission of this frame: a refused frame may have lost its identity. */
+/* Finds the transmission of an arriving frame, if damage changed its identity with the length. */
 static uint32_t find_sent(struct audit *audit, const struct audit_seen *seen, uint32_t way)
 {
 	uint32_t found = audit_find(audit, seen->frame.identity, audit_place_of_way(audit, way));
@@ -389,8 +390,8 @@ static uint32_t find_sent(struct audit *audit, const struct audit_seen *seen, ui
 	return AUDIT_NONE;
 }
 
-/* The newest frame like this one sent by that time. There may be several, because control frames
- * repeat. */
+/* Returns the newest frame with this identity that was sent by 'until_ns'. There may be several,
+ * because control frames repeat. */
 static uint32_t find_newest(const struct audit *audit, uint32_t found, uint64_t until_ns)
 {
 	uint32_t newer = audit_find_next(audit, found);
@@ -402,8 +403,8 @@ static uint32_t find_newest(const struct audit *audit, uint32_t found, uint64_t 
 	return found;
 }
 
-/* Frames that were sent into a link that was down did not arrive. A control frame may arrive before
- * data that was sent earlier, so each class shows only its own losses. */
+/* Drops frames that were sent while the link was down. A control frame may overtake data that was
+ * sent earlier, so each class reveals only its own losses. */
 static void drop_cut(
 	struct audit *audit, struct audit_port *port, unsigned class, uint64_t until_ns)
 {

@@ -2,20 +2,20 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The state of an audit, for the files of this folder. A port has the number of the way (one
- * direction of a link) that starts at it; its peer is the other direction of the link, way ^ 1. A
- * frame is at a place: in a device, or on a way. */
+/* State of an audit, private to the files of this folder. A port has the index of the direction
+ * (way) of the link that starts at it; its peer has the index way ^ 1. A frame is at a place: in a
+ * device, or on a link in one direction. */
 
 #include "audit.h"
 
 #define AUDIT_NONE UINT32_MAX
-/* Control frames never wait for credits, so none is in the fabric for longer than this. A port that
- * is up always receives something within this time, because hellos and credits repeat. */
+/* Control frames never wait for credits, so none stays in the fabric longer than this. A port that
+ * is up receives at least one frame within this time, because hellos and credits repeat. */
 #define AUDIT_CONTROL_NS UINT64_C(20000000)
 
 enum audit_class { AUDIT_DATA, AUDIT_END_TO_END, AUDIT_LINK_LOCAL, AUDIT_CLASSES };
 
-/* Frames in order of arrival. */
+/* Frames in arrival order. */
 struct audit_list {
 	uint32_t first, last;
 };
@@ -26,22 +26,22 @@ struct audit_mark {
 };
 
 struct audit_frame {
-	struct audit_list *list; /* NULL: in none */
+	struct audit_list *list; /* NULL: in no list */
 	uint32_t next, prev;     /* in the list */
 	uint32_t chain;          /* next in the hash bucket */
 	uint32_t place;
-	uint32_t way; /* the direction in which it arrived or left */
-	bool waits;   /* the record before this one is missing: not judged yet */
-	bool passed;  /* a later one left, at 'passer' */
-	/* Where 'waits': passer is the earlier frame like it, if there was one. */
+	uint32_t way; /* the port where it arrived or left */
+	bool waits;   /* the preceding record is missing, so this one is not judged yet */
+	bool passed;  /* a later frame left first, at 'passer' */
+	/* If 'waits' is set, passer.number is the last identical frame that left; 0: none. */
 	struct audit_mark seen, passer;
-	uint64_t identity; /* identifies the frame on every link */
-	uint64_t fixed;    /* over all bytes that no switch changes */
-	uint64_t birth;    /* number of its first transmission */
+	uint64_t identity; /* hash that is the same on every link */
+	uint64_t fixed;    /* hash of all bytes that no switch changes */
+	uint64_t birth;    /* rank of its first transmission; 0: unknown */
 	uint32_t bytes;
 	struct frame_header header;
 	uint8_t route[FRAME_ROUTE_MAX];
-	uint8_t output, vc_next; /* in a switch, predicted; AUDIT_UNKNOWN */
+	uint8_t output, vc_next; /* predicted when it enters a switch; AUDIT_UNKNOWN */
 	uint8_t class;
 };
 
@@ -51,48 +51,49 @@ struct audit_port {
 	struct topology_port at;
 	uint32_t device;
 	bool captured;
-	bool whole; /* all ports of its device are captured */
+	bool whole; /* all ports of the device are captured */
 	bool timed;
 	uint64_t byte_time, delay_ps, free_ps;
-	struct audit_list on_link[AUDIT_CLASSES]; /* frames that left and have not arrived */
-	/* Credits by VC; sets of VCs whose values are known. */
+	struct audit_list on_link[AUDIT_CLASSES]; /* frames that were sent and have not arrived */
+	/* Credits per VC. Each set holds the VCs whose value is known. */
 	uint16_t limit_known, granted_known, reported_known;
-	uint64_t arrived_ns; /* when its peer last received something; 0: never */
-	/* Set of classes: its link was silent long enough to have been down, and nothing of the
-	 * class has arrived since. */
+	uint64_t arrived_ns; /* time of the last arrival at the peer; 0: none */
+	/* Set of classes. Nothing of the class has arrived since a silence that may have been a
+	 * cut. */
 	uint8_t cut;
-	uint64_t credit_in, credit_out; /* numbers of the last such frames in the file */
-	uint32_t sent[FRAME_VCS_MAX], reported[FRAME_VCS_MAX]; /* counted, in its credit frames */
-	uint32_t limit[FRAME_VCS_MAX];                         /* that had arrived */
+	uint64_t credit_in, credit_out; /* record numbers of the last credit frames */
+	uint32_t sent[FRAME_VCS_MAX],
+		reported[FRAME_VCS_MAX]; /* blocks counted; blocks reported in its credit frames */
+	uint32_t limit[FRAME_VCS_MAX];   /* last limit received */
 	uint32_t granted[FRAME_VCS_MAX], capacity[FRAME_VCS_MAX];
 	uint32_t released[FRAME_VCS_MAX], stored[FRAME_VCS_MAX];
 	uint32_t session;
-	/* The last transmission of data: on the virtual clock the input's blocks count as released
-	 * when it ends. */
+	/* The last data transmission. On the virtual clock, the input 'way' releases its blocks
+	 * when the transmission ends. */
 	struct audit_leaving {
 		uint32_t way, blocks;
 		uint64_t until_ps;
 		uint8_t vc;
 	} leaving;
-	/* Switches only. 'queue': frames that arrived, [output or 'ports'][vc]. 'waiting', per
-	 * output: the inputs where frames wait for it. 'passed', [input]: frames that left while
-	 * that input could have sent. */
+	/* Switches only. queue[output or 'ports'][vc]: frames that arrived. 'waiting': set of
+	 * inputs with frames waiting for this output. passed[input]: inputs that sent to this
+	 * output while 'input' could have. */
 	struct audit_list *queue;
 	uint64_t waiting, *passed;
 };
 
-/* Data from one host to another. */
+/* Data sent from one host to another. */
 struct audit_pair {
-	uint64_t key;           /* 0: free */
-	uint64_t birth[2];      /* latest arrival; latest adapted frame */
-	uint32_t sent, arrived; /* latest sequence number */
-	uint32_t first;         /* frame of the flow; a window earlier if none preceded it */
-	uint32_t message;       /* message of the last frame sent */
-	uint32_t offered;       /* flow that the receiver offered */
-	bool began, received;   /* any frame was sent; a frame arrived that was not sent before */
-	bool numbered;          /* numbers were checked, or all frames are in the capture */
-	bool ended;             /* the latest frame sent is the last one of its message, */
-	uint8_t vc;             /* in this VC */
+	uint64_t key;           /* 0: free slot */
+	uint64_t birth[2];      /* birth of the last arrival: [0] not adapted, [1] adapted */
+	uint32_t sent, arrived; /* latest sequence numbers */
+	uint32_t first;   /* first sequence number; minus the window if 'numbered' was set then */
+	uint32_t message; /* message number of the last frame sent */
+	uint32_t offered; /* last flow offered by the receiver; 0: none */
+	bool began, received; /* a frame was sent; a frame first sent within the capture arrived */
+	bool numbered;        /* numbers were checked, or the flow started in the capture */
+	bool ended;           /* the last frame sent ended its message */
+	uint8_t vc;           /* VC of the last frame sent */
 };
 
 #define AUDIT_GHOSTS (1u << 16)
@@ -111,10 +112,10 @@ struct audit {
 	struct audit_list waiting;
 	struct audit_ghost {
 		uint64_t key, number;
-	} * ghost; /* [AUDIT_GHOSTS] frames that left a place */
+	} * ghost; /* [AUDIT_GHOSTS]: frames that have left a place */
 	struct audit_pair *pair;
 	uint32_t pairs, pair_room;
-	uint32_t *offset; /* [host]: capture time minus its clock, ns modulo 2^32 */
+	uint32_t *offset; /* [host]: capture time minus the host's clock, in ns modulo 2^32 */
 	bool *offset_known;
 	uint64_t births, now_ns;
 	struct audit_finding finding[AUDIT_KIND_COUNT];
@@ -122,28 +123,28 @@ struct audit {
 	bool failed; /* out of memory */
 };
 
-/* The record that is being added: its frame, which is not in any place yet, and the contents of its
- * comment. */
+/* The record being added, its frame, which is not in any place yet, and its comment's values. */
 struct audit_seen {
 	const struct audit_frame_at *at;
 	struct audit_port *port;
 	struct audit_frame frame;
-	const uint8_t *bytes; /* header, route and payload as far as they were captured */
+	const uint8_t *bytes; /* header, route and the captured part of the payload */
 	uint32_t payload_at, payload_bytes;
 	bool has_credits, discarded, refused;
 	uint32_t credits;
 };
 
-/* [device]: true if some of its ports are not captured. Returns NULL if out of memory. */
+/* Returns [device]: true if some ports of the device are not captured. The caller frees the array.
+ * Returns NULL if out of memory. */
 bool *audit_partial_devices(const struct topology *topology, const bool *captured);
 
-/* "h0>h5 message 3 frame 17" */
+/* Writes "kind 1, 0 to 5, message 3, sequence 17" to 'text', which is returned. */
 #define AUDIT_TEXT 96
 const char *audit_describe(const struct audit_frame *frame, char text[AUDIT_TEXT]);
 
 void audit_report(struct audit *audit, enum audit_kind kind, const struct audit_mark *mark,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* The name of a port, for messages. */
+/* Writes the port's name to 'text', which is returned. */
 const char *audit_port_name(
 	const struct audit *audit, uint32_t way, char text[TOPOLOGY_NAME_MAX + 8]);
 
@@ -157,42 +158,42 @@ static inline uint32_t audit_place_of_way(const struct audit *audit, uint32_t wa
 	return audit->devices + way;
 }
 
-/* Keeps a copy of the frame at a place, at the end of 'list' (may be NULL). Returns its index, or
- * AUDIT_NONE if out of memory. */
+/* Stores a copy of the frame at a place and appends it to 'list' (may be NULL). Returns its index,
+ * or AUDIT_NONE if out of memory. */
 uint32_t audit_keep(struct audit *audit, const struct audit_frame *frame, uint32_t place,
 	struct audit_list *list);
-/* The oldest frame with this identity at a place, or AUDIT_NONE. */
+/* Returns the oldest frame with this identity at a place, or AUDIT_NONE. */
 uint32_t audit_find(const struct audit *audit, uint64_t identity, uint32_t place);
-/* The next newer frame with the same identity and place, or AUDIT_NONE. */
+/* Returns the next newer frame with the same identity and place, or AUDIT_NONE. */
 uint32_t audit_find_next(const struct audit *audit, uint32_t index);
-/* Removes the frame from its place and list, and returns it; valid until the next is kept. */
+/* Removes the frame from its place and list. The result is valid until the next audit_keep(). */
 struct audit_frame *audit_take(struct audit *audit, uint32_t index);
-/* Number of the latest frame with this identity that left the place; 0: none, or forgotten. */
+/* Returns the record of the last frame with this identity that left the place; 0: none known. */
 uint64_t audit_ghost_of(const struct audit *audit, const struct audit_frame *frame);
-/* Marks the frames ahead of 'index' in its list as overtaken by it. Frames from before the capture
- * was complete may have arrived where nothing was captured yet: they are dropped. */
+/* Marks the frames ahead of 'index' in its list as overtaken. Frames from before the capture was
+ * complete are dropped instead, because they may have arrived while their port was not captured. */
 void audit_pass(struct audit *audit, uint32_t index, const struct audit_mark *mark);
-/* The frame may have been in flight when the capture started. */
+/* Returns whether the frame may have been in flight when the capture started. */
 bool audit_began_before(const struct audit *audit, const struct audit_frame *frame);
-/* A record without its predecessor is kept until that arrives, or for some time. */
+/* Holds a record whose predecessor is missing until that is read or can no longer arrive. */
 void audit_wait(struct audit *audit, const struct audit_frame *frame, uint32_t place);
 
-/* The pair's record, or NULL if out of memory. */
+/* Returns the pair's record, or NULL if out of memory. */
 struct audit_pair *audit_pair_of(struct audit *audit, uint16_t source, uint16_t destination);
 
-/* audit_link.c: the frame leaves a port, or arrives at it. The second returns false if it does not
- * enter the device. */
+/* audit_link.c: call when a frame leaves a port or arrives at one. audit_link_in() returns false if
+ * the frame does not enter the device. */
 void audit_link_out(struct audit *audit, struct audit_seen *seen);
 bool audit_link_in(struct audit *audit, struct audit_seen *seen);
-/* The blocks of a frame left the input. */
+/* Counts the frame's blocks as released by the input where it arrived. */
 void audit_release(struct audit *audit, const struct audit_frame *frame);
 
-/* audit_device.c: the frame leaves a device or enters it. */
+/* audit_device.c: call when a frame leaves or enters a device. */
 void audit_device_out(struct audit *audit, struct audit_seen *seen);
 void audit_device_in(struct audit *audit, struct audit_seen *seen);
-/* The device discards a frame that it stored. */
+/* Call when a device discards a frame that it stored. */
 void audit_device_gone(struct audit *audit, struct audit_seen *seen);
 
-/* audit_host.c: likewise, for a host. */
+/* audit_host.c: the same for a host. */
 void audit_host_out(struct audit *audit, struct audit_seen *seen);
 void audit_host_in(struct audit *audit, struct audit_seen *seen);

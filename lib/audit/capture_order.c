@@ -8,13 +8,13 @@
 
 struct source {
 	struct capture_reader *reader;
-	uint64_t frontier_ns; /* nothing earlier follows; UINT64_MAX: the source is at its end */
+	uint64_t frontier_ns; /* no earlier packet follows; UINT64_MAX: end of the capture */
 	uint64_t newest_ns;
 };
 
 struct entry {
 	struct capture_ordered packet;
-	uint64_t turn; /* in which it was read */
+	uint64_t turn; /* rank in which it was read */
 };
 
 struct capture_order {
@@ -79,7 +79,7 @@ static void pop(struct capture_order *order)
 	}
 }
 
-/* The source that may have the earliest packet. */
+/* Returns the source that may have the earliest packet. */
 static struct source *earliest(struct capture_order *order)
 {
 	struct source *found = &order->source[0];
@@ -139,7 +139,7 @@ int capture_order_next(struct capture_order *order, struct capture_ordered *next
 		struct source *source = earliest(order);
 		int result;
 
-		/* Packets with the same time stay in the order in which they were read. */
+		/* Without arrivals_first, packets with equal times stay in reading order. */
 		if (order->used > 0 &&
 			(source->frontier_ns > order->heap[0].packet.packet.time_ns ||
 				(source->frontier_ns == order->heap[0].packet.packet.time_ns &&

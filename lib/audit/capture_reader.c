@@ -18,7 +18,7 @@
 #define ETHERNET       1u
 #define NS_PER_S       1000000000u
 #define INTERFACES_MAX (1u << 22)
-#define TIME_S_MAX     4000000000u /* the year 2096; sums of times stay in range */
+#define TIME_S_MAX     4000000000u /* the year 2096, so that sums of times do not overflow */
 
 static uint32_t word_at(const struct capture_reader *reader, size_t at)
 {
@@ -36,7 +36,7 @@ static uint16_t half_at(const struct capture_reader *reader, size_t at)
 	return reader->swapped ? __builtin_bswap16(half) : half;
 }
 
-/* Eight bytes in the file's order. */
+/* Reads eight bytes in the file's byte order. */
 static uint64_t long_at(const struct capture_reader *reader, size_t at)
 {
 	uint64_t value;
@@ -50,7 +50,7 @@ static int damaged(const struct capture_reader *reader, struct error *error, con
 	return error_set(error, EINVAL, "%s: byte %zu: %s", reader->path, reader->at, what);
 }
 
-/* Reads the code and place of a block's option. False: the list ends at 'end'. */
+/* An option in a block. next_option() advances it, and returns false at the end of the list. */
 struct option_at {
 	size_t next, value;
 	uint16_t code, bytes;
@@ -103,7 +103,7 @@ static int add_interface(struct capture_reader *reader, size_t end, struct error
 		else if (option.code == PCAPNG_OPTION_SPEED && option.bytes == 8)
 			interface.rate_bps = long_at(reader, option.value);
 		else if (option.code == PCAPNG_OPTION_FILTER && option.bytes > 0) {
-			/* Starts after the block's kind. */
+			/* The text follows one byte with the kind of filter. */
 			interface.filter = (const char *)reader->data + option.value + 1;
 			interface.filter_bytes = option.bytes - 1u;
 		}
@@ -112,7 +112,7 @@ static int add_interface(struct capture_reader *reader, size_t end, struct error
 		interface.offset_s > (int64_t)TIME_S_MAX)
 		return damaged(reader, error, "unknown time resolution or offset");
 	if (reader->seen < reader->interfaces) {
-		reader->seen++; /* added when the file was opened */
+		reader->seen++; /* was added when the file was opened */
 		return 0;
 	}
 	if (reader->interfaces >= INTERFACES_MAX ||
@@ -125,7 +125,7 @@ static int add_interface(struct capture_reader *reader, size_t end, struct error
 	return 0;
 }
 
-/* The interface with this number in the section, or UINT32_MAX. */
+/* Returns the index of the interface with this number in the section, or UINT32_MAX. */
 static uint32_t interface_of(const struct capture_reader *reader, uint32_t number)
 {
 	return number < reader->seen - reader->section ? reader->section + number : UINT32_MAX;
@@ -148,7 +148,7 @@ static int add_counts(struct capture_reader *reader, size_t end, struct error *e
 	return 0;
 }
 
-/* Nanoseconds since 1970; UINT64_MAX: out of range. */
+/* Returns nanoseconds since 1970, or UINT64_MAX if out of range. */
 static uint64_t time_of(uint64_t ticks, uint64_t ticks_per_s, int64_t offset_s)
 {
 	uint64_t seconds = ticks / ticks_per_s, rest = ticks % ticks_per_s;
@@ -201,7 +201,7 @@ static int take_packet(struct capture_reader *reader, struct capture_packet *pac
 	return 1;
 }
 
-/* True if a section's words are not in this machine's byte order. */
+/* Starts a section. Sets 'swapped' if its byte order differs from this machine's. */
 static int begin_section(struct capture_reader *reader, struct error *error)
 {
 	uint32_t magic;
@@ -321,7 +321,7 @@ static int take(struct capture_reader *reader, struct capture_packet *packet, st
 			    : take_block(reader, packet, error);
 }
 
-/* Reads all of it once. */
+/* Reads the whole file once, to validate it and to collect its counts and times. */
 static int check_all(struct capture_reader *reader, struct error *error)
 {
 	uint64_t newest = 0;

@@ -151,7 +151,7 @@ static bool follows(
 	       why->port[later->way].device == why->port[event->way].device;
 }
 
-/* Joins the records of one packet, and keeps them if it was delivered. */
+/* Joins the records of one packet. Keeps the packet if it was delivered. */
 static void join(struct why *why, const uint32_t *group, uint32_t count)
 {
 	uint32_t first = WHY_NONE, last = WHY_NONE;
@@ -165,7 +165,7 @@ static void join(struct why *why, const uint32_t *group, uint32_t count)
 			last = group[i];
 		if (event->gone || is_at_host(why, event, event->destination))
 			continue;
-		/* On the real clock a record may be older than the one before it. */
+		/* On the real clock, a record may have an earlier time than its predecessor. */
 		for (uint32_t j = why->rules.exact ? i + 1 : 0; j < count; j++)
 			if (j != i && follows(why, event, &why->event[group[j]])) {
 				event->next = group[j];
@@ -271,7 +271,7 @@ int why_end(struct why *why)
 	return join_all(why);
 }
 
-/* --- which packets --- */
+/* --- selecting packets --- */
 
 uint32_t why_count(const struct why *why)
 {
@@ -283,7 +283,7 @@ static uint64_t took(const struct why *why, uint32_t packet)
 	return why->event[why->life[packet].last].time_ns - why->life[packet].start_ns;
 }
 
-/* Inserts into a sorted list of at most 'max' entries. */
+/* Inserts each packet into a sorted list of at most 'max' entries. */
 uint32_t why_slowest(const struct why *why, uint32_t max, uint32_t *slowest)
 {
 	uint32_t count = 0;
@@ -334,7 +334,7 @@ uint32_t why_find_frame(const struct why *why, uint32_t file, uint64_t number)
 	return WHY_NONE;
 }
 
-/* The last message that 'host' received by 'until_ns'. */
+/* Returns the last message that 'host' received by 'until_ns', or WHY_NONE. */
 static uint32_t find_received(const struct why *why, uint16_t host, uint64_t until_ns)
 {
 	uint32_t found = WHY_NONE;
@@ -359,7 +359,7 @@ uint32_t why_critical_path(const struct why *why, uint32_t max, uint32_t *path)
 			at = i;
 	while (count < max && at != WHY_NONE && at < why->lives) {
 		path[count++] = at;
-		/* The path ends, because each packet takes time. */
+		/* Packets that take no time could form an endless path. */
 		if (took(why, at) == 0)
 			break;
 		at = find_received(
@@ -377,7 +377,7 @@ static int compare_rates(const void *one, const void *other)
 	return a < b ? -1 : a > b;
 }
 
-/* A link is slow if it takes longer per byte than the median of its kind. */
+/* A link is slow if its time per byte exceeds the median of its kind. */
 static bool find_slow(struct why *why, bool host)
 {
 	uint64_t *times = malloc((why->ways + 1u) * sizeof(*times));

@@ -4,26 +4,26 @@
 
 /* Explains where the time of captured packets went (docs/man/weft-why.1). It receives frames in
  * time order, joins the records of each packet, and divides the time between two records into
- * parts. The parts of a packet add up to its time exactly. Each wait has a cause: the port where
+ * parts. The parts add up exactly to the packet's total time. Each wait has a cause: the port where
  * the congestion starts, found by following the buffers that lack credits.
  *
- * Memory: a record of 64 bytes per captured data frame. One thread. */
+ * Memory: 64 bytes per captured data frame. Not thread-safe. */
 
 #include "audit.h"
 
-#define WHY_PARTS(X)                                                                      \
-	X(HOST_QUEUE, "host queue") /* behind frames of its host */                       \
-	X(WINDOW, "window")         /* the host could send, but did not */                \
-	X(WIRE, "wire")                                                                   \
-	X(PROPAGATION, "propagation")                                                     \
-	X(ROUTING, "routing delay")                                                       \
-	X(OUTPUT, "output")     /* busy with other packets */                             \
-	X(CREDITS, "credits")   /* the next buffer has none */                            \
-	X(QUEUE, "queue")       /* behind another waiting packet of its queue */          \
-	X(ARBITER, "arbiter")   /* it could leave, but another input's turn came first */ \
-	X(WATCHDOG, "watchdog") /* until a lost packet is sent again */                   \
-	X(STALL, "loop stall")  /* real clock: its loop did not run */                    \
-	X(HIDDEN, "unknown")    /* not all frames of the device were captured */
+#define WHY_PARTS(X)                                                               \
+	X(HOST_QUEUE, "host queue") /* behind other frames of the host */          \
+	X(WINDOW, "window")         /* the host could send, but did not */         \
+	X(WIRE, "wire")                                                            \
+	X(PROPAGATION, "propagation")                                              \
+	X(ROUTING, "routing delay")                                                \
+	X(OUTPUT, "output")     /* the port sends other packets */                 \
+	X(CREDITS, "credits")   /* no space in the next buffer */                  \
+	X(QUEUE, "queue")       /* behind another packet in its queue */           \
+	X(ARBITER, "arbiter")   /* ready to leave, but another input was served */ \
+	X(WATCHDOG, "watchdog") /* until a lost packet is resent */                \
+	X(STALL, "loop stall")  /* real clock: the loop did not run */             \
+	X(HIDDEN, "unknown")    /* not all ports of the device were captured */
 
 enum why_part {
 #define X(id, text) WHY_##id,
@@ -38,7 +38,7 @@ enum why_part {
 	X(HOT_SPOT, "hot spot")       /* several hosts send to one */                             \
 	X(SHARED_LINK, "shared link") /* shared by flows to several hosts: placement or routes */ \
 	X(SMALL_BUFFER, "small buffer") /* credits return too late to fill the link */            \
-	X(SOURCE, "source")             /* the host offers more than its link takes */            \
+	X(SOURCE, "source")             /* the host offers more than its link carries */          \
 	X(PACING, "pacing")             /* window or source control */                            \
 	X(ARBITRATION, "arbitration")                                                             \
 	X(LOSS, "loss")                                                                           \
@@ -61,15 +61,15 @@ struct why_flow {
 
 #define WHY_FLOWS 3
 
-/* Time in one place for one reason. */
+/* Time spent in one place for one reason. */
 struct why_piece {
 	enum why_part part;
-	uint32_t way;     /* the port where it waits or leaves */
+	uint32_t way;     /* port where the packet waits or leaves */
 	uint64_t from_ns; /* since the packet's start; equals the end of the previous piece */
-	uint64_t ns;      /* total; waits of one kind in one device form one piece */
+	uint64_t ns;      /* total; waits of one kind in one device are merged */
 	enum why_cause cause;
-	uint32_t cause_way;              /* the port with the cause; UINT32_MAX: none */
-	struct why_flow flow[WHY_FLOWS]; /* what it waits for, longest first; ends at ns 0 */
+	uint32_t cause_way;              /* port with the cause; UINT32_MAX: none */
+	struct why_flow flow[WHY_FLOWS]; /* flows that it waits for, longest first; ends at ns 0 */
 };
 
 #define WHY_PIECES_MAX 256
@@ -78,36 +78,36 @@ struct why_packet {
 	uint16_t source, destination;
 	uint32_t message, sequence, bytes;
 	uint32_t file;
-	uint64_t number;   /* the record of its delivery */
-	uint64_t start_ns; /* capture time */
-	uint64_t ns;       /* until its delivery */
+	uint64_t number;   /* record number of its delivery */
+	uint64_t start_ns; /* in capture time */
+	uint64_t ns;       /* from start to delivery */
 	unsigned pieces;
 	struct why_piece piece[WHY_PIECES_MAX];
 };
 
 struct why;
 
-/* The rules' topology outlives it. 'captured': [way], ports whose frames are all given. Returns
- * NULL if out of memory. */
+/* The rules' topology must outlive the result. captured[way] is true if every frame of that port is
+ * passed to why_add(). Returns NULL if out of memory. */
 struct why *why_create(const struct audit_rules *rules, const bool *captured);
 void why_destroy(struct why *why);
-/* In time order. Returns 0 or -ENOMEM. */
+/* Adds the next frame in time order. Returns 0 or -ENOMEM. */
 int why_add(struct why *why, const struct audit_frame_at *frame);
-/* After the last frame. Returns 0 or -ENOMEM. */
+/* Call after the last frame. Returns 0 or -ENOMEM. */
 int why_end(struct why *why);
 
-/* Number of packets that were captured from their source to their destination. */
+/* Returns the number of packets that were captured from source to destination. */
 uint32_t why_count(const struct why *why);
-/* Fills 'slowest' with up to 'max' of them, slowest first. Returns their number. */
+/* Fills 'slowest' with the indices of up to 'max' packets, slowest first. Returns their number. */
 uint32_t why_slowest(const struct why *why, uint32_t max, uint32_t *slowest);
-/* Find the packet of a message's last delivery, or the packet of a record. Returns UINT32_MAX if
- * there is none. */
+/* Find the packet of a message that was delivered last, and the packet of a captured record. Return
+ * UINT32_MAX if there is none. */
 uint32_t why_find_message(
 	const struct why *why, uint16_t source, uint16_t destination, uint32_t message);
 uint32_t why_find_frame(const struct why *why, uint32_t file, uint64_t number);
-/* The packets of the critical path that ends with the last delivery: each message starts after the
- * last message that its source had received by then. The last packet comes first; returns how many
- * there are, at most 'max'. */
+/* Fills 'path' with the critical path that ends with the last delivery. Each message in it starts
+ * after the last message that its source had received by then. The last packet comes first. Returns
+ * the number of packets, at most 'max'. */
 uint32_t why_critical_path(const struct why *why, uint32_t max, uint32_t *path);
 
 void why_explain(const struct why *why, uint32_t packet, struct why_packet *out);

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Divides the time of a packet. Times are truncated to nanoseconds, as in captures, so the parts of
- * a packet add up. */
+/* Divides a packet's time into parts. Times are truncated to nanoseconds, so the parts add up. */
 
 #include "why_private.h"
 
 #include <string.h>
 
-#define DEPTH_MAX   64 /* buffers on the way to the cause */
-#define SAMPLES_MAX 8  /* parts into which a time without credits is divided */
+#define DEPTH_MAX   64 /* maximum number of buffers followed to a cause */
+#define SAMPLES_MAX 8  /* maximum number of parts of an interval without credits */
 #define SCAN_MAX    512
-#define RECENT      32 /* transmissions that show what a port carries */
-/* A device on the real clock that sends nothing for longer was not running: switches refresh
- * credits more often. */
+#define RECENT      32 /* transmissions from which a port's traffic is judged */
+/* On the real clock, a device that sends nothing for longer than this was not running: switches
+ * refresh credits more often. */
 #define SILENT_NS UINT64_C(50000)
 
 struct root {
@@ -23,23 +22,23 @@ struct root {
 
 static const struct root none = {WHY_CAUSE_NONE, WHY_NONE};
 
-/* Where the packet is while its time is divided. */
+/* The packet's current place while its time is divided. */
 struct stay {
 	const struct why *why;
 	struct why_packet *out;
-	const struct why_event *entered; /* NULL: at its source */
+	const struct why_event *entered; /* NULL: at the source */
 	const struct why_event *left;
-	unsigned first; /* pieces of this stay start here */
+	unsigned first; /* index of the first piece of this stay */
 };
 
-/* --- records of ports --- */
+/* --- port records --- */
 
 static const struct why_event *event_of(const struct why *why, uint32_t at)
 {
 	return &why->event[why->by_port[at]];
 }
 
-/* The last of the records [from, from + count) that is not later than a time. */
+/* Returns how many of the sorted records [from, from + count) are not later than a time. */
 static uint32_t count_until(const struct why *why, uint32_t from, uint32_t count, uint64_t time_ns)
 {
 	uint32_t low = 0, high = count;
@@ -60,7 +59,7 @@ static uint64_t end_ns(const struct why *why, const struct why_event *sent)
 	return sent->time_ns + why_wire_ps(&why->port[sent->way], sent->bytes) / PS_PER_NS;
 }
 
-/* The packet that the port sends at a time, or NULL. */
+/* Returns the packet that the port is sending at a time, or NULL. */
 static const struct why_event *find_busy(const struct why *why, uint32_t way, uint64_t time_ns)
 {
 	const struct why_port *port = &why->port[way];
@@ -73,7 +72,7 @@ static const struct why_event *find_busy(const struct why *why, uint32_t way, ui
 	return time_ns < end_ns(why, sent) ? sent : NULL;
 }
 
-/* The first limit of a VC after a time, or of a later VC: an index in 'limit'. */
+/* Returns the index in 'limit' of the first limit of a VC after a time, or of a later VC. */
 static uint32_t limit_after(const struct why *why, uint32_t way, unsigned vc, uint64_t time_ns)
 {
 	uint32_t low = why->port[way].limit, high = low + why->port[way].limits;
@@ -90,7 +89,7 @@ static uint32_t limit_after(const struct why *why, uint32_t way, unsigned vc, ui
 	return low;
 }
 
-/* The last limit of a VC until a time. Returns false if there is none. */
+/* Finds the last limit of a VC up to a time. Returns false if there is none. */
 static bool find_limit(
 	const struct why *why, uint32_t way, unsigned vc, uint64_t time_ns, uint32_t *limit)
 {
@@ -102,7 +101,7 @@ static bool find_limit(
 	return true;
 }
 
-/* The next time at which a limit of the VC arrives; 'until_ns' if that is earlier. */
+/* Returns the time at which the VC's next limit arrives, at most 'until_ns'. */
 static uint64_t next_limit_ns(
 	const struct why *why, uint32_t way, unsigned vc, uint64_t time_ns, uint64_t until_ns)
 {
@@ -114,7 +113,8 @@ static uint64_t next_limit_ns(
 	return why->limit[after].time_ns;
 }
 
-/* The port's last departure in this VC showed what was left, and limits rose since. */
+/* Returns whether the VC has credits for 'blocks'. These are the credits left after the port's last
+ * departure in the VC plus the rise of the limit since then. Returns true if unknown. */
 static bool has_credits(
 	const struct why *why, uint32_t way, unsigned vc, uint32_t blocks, uint64_t time_ns)
 {
@@ -141,8 +141,8 @@ static bool is_stored(const struct why *why, const struct why_event *event, uint
 	return event->next == WHY_NONE || why->event[event->next].time_ns > time_ns;
 }
 
-/* The oldest packet in the buffer of a VC, of those that came before 'before' (NULL: all) and leave
- * by 'output' (WHY_NONE: any). */
+/* Returns the oldest packet in the buffer of a VC, or NULL. Considers only packets that arrived
+ * before 'before' (NULL: all) and leave through 'output' (WHY_NONE: any). */
 static const struct why_event *find_oldest(const struct why *why, uint32_t way, unsigned vc,
 	uint64_t time_ns, const struct why_event *before, uint32_t output)
 {
@@ -162,7 +162,7 @@ static const struct why_event *find_oldest(const struct why *why, uint32_t way, 
 	return found;
 }
 
-/* A loop serves all ports of a device: the first one stands for it. */
+/* One loop serves all ports of a device; the first port represents it. */
 static struct root blame_loop(const struct why *why, uint32_t way)
 {
 	uint32_t first = 0;
@@ -172,13 +172,13 @@ static struct root blame_loop(const struct why *why, uint32_t way)
 	return (struct root){WHY_CAUSE_STOPPED_LOOP, first};
 }
 
-/* The way that the packet's queue serves; WHY_NONE: one queue of a VC serves all. */
+/* Returns the output that the packet's queue serves; WHY_NONE: one queue per VC serves all. */
 static uint32_t queue_way(const struct why *why, const struct why_event *left)
 {
 	return why->rules.vcs_known && !why->rules.voq ? WHY_NONE : left->way;
 }
 
-/* The direction from a switch to a host. */
+/* Returns the direction from a switch to the host. */
 static uint32_t way_to(const struct why *why, uint16_t host, uint32_t otherwise)
 {
 	const struct topology_port port = {.kind = DEVICE_HOST, .device = host};
@@ -189,7 +189,7 @@ static uint32_t way_to(const struct why *why, uint16_t host, uint32_t otherwise)
 	return topology_way_at(why->rules.topology, port) ^ 1;
 }
 
-/* Why a port is busy. */
+/* Returns the reason why a port is busy. */
 static struct root blame_port(const struct why *why, uint32_t way, uint64_t time_ns)
 {
 	const struct why_port *port = &why->port[way];
@@ -228,8 +228,7 @@ static bool is_silent(const struct why *why, uint32_t device, uint64_t time_ns)
 	return true;
 }
 
-/* Follows what the packet waits for until it finds a port that is busy, or a buffer that is too
- * small. */
+/* Follows the chain of waiting packets to a busy port or to a buffer that is too small. */
 static struct root find_root(
 	const struct why *why, const struct why_event *entered, uint64_t time_ns)
 {
@@ -264,7 +263,7 @@ static struct root find_root(
 	return moving;
 }
 
-/* The cause that keeps the port without credits. */
+/* Returns the cause that leaves the port without credits. */
 static struct root blame_credits(const struct why *why, uint32_t way, unsigned vc, uint64_t time_ns)
 {
 	uint32_t input = way ^ 1;
@@ -279,7 +278,7 @@ static struct root blame_credits(const struct why *why, uint32_t way, unsigned v
 	if (oldest == NULL || why->port[input].host)
 		return root;
 	root = find_root(why, oldest, time_ns);
-	/* The oldest packet is about to leave: it lacks buffer space. */
+	/* The oldest packet is about to leave, so the buffer is too small. */
 	if (root.cause == WHY_CAUSE_ARBITRATION)
 		return (struct root){WHY_CAUSE_SMALL_BUFFER, input};
 	return root;
@@ -298,7 +297,7 @@ static void add_flow(struct why_piece *piece, const struct why_event *event, uin
 			piece->flow[at].destination != event->destination))
 		at++;
 	if (at == WHY_FLOWS)
-		return; /* the list has the first ones */
+		return; /* list full: the first flows are kept */
 	piece->flow[at].source = event->source;
 	piece->flow[at].destination = event->destination;
 	piece->flow[at].ns += ns;
@@ -310,7 +309,7 @@ static void add_flow(struct why_piece *piece, const struct why_event *event, uin
 	}
 }
 
-/* Adds the time [from, to) to a part. 'behind' may be NULL. */
+/* Adds the interval [from_ns, to_ns) to a part. 'behind': the packet waited for, or NULL. */
 static void add(struct stay *stay, enum why_part part, uint32_t way, uint64_t from_ns,
 	uint64_t to_ns, struct root root, const struct why_event *behind)
 {
@@ -324,7 +323,7 @@ static void add(struct stay *stay, enum why_part part, uint32_t way, uint64_t fr
 			out->piece[at].cause != root.cause || out->piece[at].cause_way != root.way))
 		at++;
 	if (at == WHY_PIECES_MAX)
-		at--; /* the sum stays exact */
+		at--; /* merge with the last piece, so that the sum stays exact */
 	if (at == out->pieces)
 		out->piece[out->pieces++] = (struct why_piece){
 			.part = part, .way = way, .cause = root.cause, .cause_way = root.way};
@@ -332,7 +331,7 @@ static void add(struct stay *stay, enum why_part part, uint32_t way, uint64_t fr
 	add_flow(&out->piece[at], behind, to_ns - from_ns);
 }
 
-/* The port is idle and has no credits. */
+/* Divides an interval in which the port is idle and lacks credits. */
 static void add_credits(struct stay *stay, uint64_t from_ns, uint64_t to_ns)
 {
 	const struct why *why = stay->why;
@@ -350,7 +349,7 @@ static void add_credits(struct stay *stay, uint64_t from_ns, uint64_t to_ns)
 	}
 }
 
-/* The port is idle and has credits. */
+/* Adds an interval in which the port is idle and has credits. */
 static void add_idle(struct stay *stay, uint64_t from_ns, uint64_t to_ns)
 {
 	const struct why *why = stay->why;
@@ -389,7 +388,7 @@ static void divide_idle(struct stay *stay, uint64_t from_ns, uint64_t to_ns)
 	}
 }
 
-/* From 'from_ns' until the packet leaves: the port sends others, or it is idle. */
+/* Divides the wait from 'from_ns' to the departure, in which the port sends others or is idle. */
 static void divide_wait(struct stay *stay, uint64_t from_ns)
 {
 	const struct why *why = stay->why;
@@ -427,8 +426,8 @@ static void divide_wait(struct stay *stay, uint64_t from_ns)
 	divide_idle(stay, at, to_ns);
 }
 
-/* From port to port. The extra time of a slow link is its fault; on the real clock, the time beyond
- * rate and delay passed until the loop took the packet. */
+/* Divides the time from port to port. The wire time of a slow link is attributed to the link. On
+ * the real clock, time beyond rate and delay is attributed to the receiving loop. */
 static void divide_link(
 	struct stay *stay, const struct why_event *left, const struct why_event *arrived)
 {
@@ -457,7 +456,7 @@ static void divide_link(
 	add(stay, WHY_STALL, arrived->way, at, end, blame_loop(why, arrived->way), NULL);
 }
 
-/* The departure from the source that led to the delivery: later ones are after losses. */
+/* Returns the departure from the source that led to the delivery, or NULL. Others were lost. */
 static const struct why_event *find_start(const struct why *why, const struct why_life *life)
 {
 	const struct why_event *first = &why->event[life->first];
@@ -478,8 +477,8 @@ static const struct why_event *find_start(const struct why *why, const struct wh
 	return NULL;
 }
 
-/* Pieces gather alternating waits of one kind: each starts where the previous one ends, so that
- * none lies within another. */
+/* Sets the start of each piece to the end of the previous one. A piece merges alternating waits of
+ * one kind, so it has no interval of its own. */
 static void line_up(struct why_packet *out)
 {
 	uint64_t from_ns = 0;
@@ -508,7 +507,7 @@ static void divide(const struct why *why, uint32_t packet, struct why_packet *ou
 		.ns = last->time_ns - life->start_ns};
 	divide_wait(&stay, life->start_ns);
 	stay.first = out->pieces;
-	/* A port between them was not captured. */
+	/* A port on the path was not captured. */
 	if (at == NULL) {
 		add(&stay, WHY_HIDDEN, first->way, first->time_ns, last->time_ns, none, NULL);
 		return;

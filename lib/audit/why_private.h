@@ -2,27 +2,27 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The records of captured packets, for the files of this folder that explain them. */
+/* Records of captured packets, private to the files that explain them. */
 
 #include "why.h"
 
 #define WHY_NONE    UINT32_MAX
 #define WHY_UNKNOWN UINT32_MAX
 
-/* A data frame at a port. */
+/* A data frame captured at a port. */
 struct why_event {
 	uint64_t time_ns, number;
 	uint32_t file, way;
-	uint32_t next; /* the packet's next record; WHY_NONE */
+	uint32_t next; /* index of the packet's next record; WHY_NONE */
 	uint32_t message, sequence;
-	uint32_t credits;   /* left after it; WHY_UNKNOWN */
-	uint32_t waited_ns; /* at its source */
+	uint32_t credits;   /* remaining after it was sent; WHY_UNKNOWN */
+	uint32_t waited_ns; /* time at its source */
 	uint16_t source, destination, bytes;
 	uint8_t vc, flags; /* flags of the frame */
 	bool out, gone, followed;
 };
 
-/* A limit in a credit frame. */
+/* A limit received in a credit frame. */
 struct why_limit {
 	uint64_t time_ns;
 	uint32_t way, limit;
@@ -32,15 +32,17 @@ struct why_limit {
 struct why_port {
 	uint32_t device;
 	bool host;
-	bool slow;  /* its link */
-	bool whole; /* all ports of its device are captured */
+	bool slow;  /* its link is slower than most of its kind */
+	bool whole; /* all ports of the device are captured */
 	uint64_t byte_time, delay_ns;
-	uint32_t in, ins, out, outs; /* in 'by_port' */
-	uint32_t limit, limits;      /* in 'limit' */
+	uint32_t in, ins, out,
+		outs;           /* first index and number of arrivals and departures in 'by_port' */
+	uint32_t limit, limits; /* first index and number in why.limit */
 };
 
 struct why_life {
-	uint32_t first, last; /* records: the first departure from the source, the delivery */
+	uint32_t first,
+		last; /* records of the first departure from the source and of the delivery */
 	uint64_t start_ns;
 };
 
@@ -52,7 +54,7 @@ struct why {
 	uint32_t events, event_room;
 	struct why_limit *limit;
 	uint32_t limits, limit_room;
-	uint32_t *by_port; /* events by port and direction, in time order */
+	uint32_t *by_port; /* event indices by port and direction, in time order */
 	struct why_life *life;
 	uint32_t lives;
 };

@@ -15,13 +15,13 @@ static char *refuse_file(const char *path, struct error *error)
 	int code = errno;
 
 	error_set(error, code, "%s: %s", path, strerror(code));
-	/* A folder, an impossible name or a file that is too large is a bad request. */
+	/* A folder, an invalid name or a file that is too large is a bad request. */
 	errno = code == EISDIR || code == ENOTDIR || code == ENAMETOOLONG || code == EFBIG ? EINVAL
 											   : code;
 	return NULL;
 }
 
-/* Where the text is. */
+/* Allocator of the text. */
 struct memory {
 	void *(*resize)(void *memory, size_t bytes);
 	void (*free)(void *memory);
@@ -33,7 +33,7 @@ static char *read_all(FILE *in, size_t max, size_t *length, struct memory memory
 	size_t room = 1 << 16;
 	char *text, *grown;
 
-	/* One byte more than a regular file has, to notice its end without growing. */
+	/* One byte more than the size of a regular file, to find its end without growing. */
 	if (fstat(fileno(in), &about) == 0 && about.st_size >= (off_t)room &&
 		(size_t)about.st_size < max)
 		room = (size_t)about.st_size + 1;
@@ -64,7 +64,7 @@ static char *read_all(FILE *in, size_t max, size_t *length, struct memory memory
 }
 
 /* A FIFO with a writer is a pipe, such as a shell's <(…). Opening one without a writer would block
- * forever. */
+ * forever without O_NONBLOCK. */
 static FILE *open_fifo(int fd, const char *path, struct error *error)
 {
 	unsigned char first;

@@ -48,8 +48,7 @@ static unsigned min(unsigned a, unsigned b)
 
 unsigned did_you_mean_distance(const char *a, const char *b)
 {
-	/* Three rows of the table: the ones for two letters back, one letter back and the current
-	 * letter. */
+	/* Rows of the distance table for the current letter and the two letters before it. */
 	unsigned rows[3][NAME_MAX_BYTES + 1];
 	size_t length_a = strlen(a), length_b = strlen(b);
 
@@ -75,7 +74,7 @@ void did_you_mean_init(struct did_you_mean *nearest, const char *text)
 {
 	unsigned half = (unsigned)min((unsigned)strlen(text) / 2, DISTANCE_MAX);
 
-	/* More edits make it another word, not a misspelling. */
+	/* With more edits, it is a different word, not a misspelling. */
 	*nearest = (struct did_you_mean){.text = text, .distance = half + 1};
 }
 
@@ -84,7 +83,7 @@ void did_you_mean_offer(struct did_you_mean *nearest, const char *name)
 	size_t length = strlen(nearest->text);
 	unsigned distance = did_you_mean_distance(nearest->text, name);
 
-	/* A word that was cut short. */
+	/* A prefix of the name counts as one edit. */
 	if (length > 1 && strncmp(nearest->text, name, length) == 0)
 		distance = min(distance, 1);
 	if (distance < nearest->distance) {

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Command line options whose value is only stored: the key of such an option, for argp or
- * getopt_long(), encodes the type and offset of its member in the struct of all options. A plain
- * option is then one line of a table. Other keys are below OPTION_KEYS. */
+/* Command-line options whose value is only stored. The option's key, for argp or getopt_long(),
+ * encodes the type and offset of a member of the options struct. A plain option is then one row of
+ * a table. Other keys are below OPTION_KEYS. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,16 +13,16 @@
 #define OPTION_TEXT_ (1 * OPTION_KEYS)
 #define OPTION_SET_  (2 * OPTION_KEYS)
 
-/* A member of this type, at an offset below OPTION_KEYS; other types do not compile. */
+/* Encodes a member of this type at an offset below OPTION_KEYS. Other types do not compile. */
 #define OPTION_KEY_(kind, type, member, member_type) \
 	((kind) + _Generic(((type *)0)->member, member_type : (int)offsetof(type, member)))
 
-/* The option's value, a const char *. */
+/* Stores the option's value in a const char *. */
 #define OPTION_TEXT(type, member) OPTION_KEY_(OPTION_TEXT_, type, member, const char *)
-/* A bool that the option sets. */
+/* Sets a bool. */
 #define OPTION_SET(type, member) OPTION_KEY_(OPTION_SET_, type, member, bool)
 
-/* Stores the option with this key. Returns false, and stores nothing, for any other key. */
+/* Stores the option with this key. Returns false and stores nothing for any other key. */
 static inline bool option_key_store(void *options, int key, const char *value)
 {
 	char *member = (char *)options + key % OPTION_KEYS;

@@ -2,12 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Sets of a switch's ports. The switch and its drivers are compiled twice: for up to 64 ports,
- * where a set is one word, and with PORT_SET_WIDE for up to 255, where it is a vector of four. Both
- * take the operators &, |, ~ and ^; everything else is a function here. The wide form is used in
- * separate programs (process/program.h), so it costs switches of up to 64 ports nothing.
+/* Sets of switch ports. The switch and its drivers are compiled twice: for up to 64 ports, where a
+ * set is one word, and with PORT_SET_WIDE for up to 255 ports, where a set is a vector of four.
+ * Both forms support the operators &, |, ~ and ^; all other operations are functions. The wide form
+ * is used in separate programs (process/program.h), so it costs nothing for switches of up to 64
+ * ports.
  *
- * Files that are always compiled for 64 ports keep sets of ports in uint64_t. */
+ * Files that are always compiled for 64 ports store port sets in uint64_t. */
 
 #include <endian.h>
 #include <stdbool.h>
@@ -16,12 +17,11 @@
 
 #include "rng.h"
 
-/* 64-bit sets, with round-robin selection in O(1). A set is a uint64_t; member i is bit i. Sets of
- * ports of the switch and its drivers: port_set.h. */
+/* 64-bit sets with O(1) round-robin selection. A set is a uint64_t; member i is bit i. */
 
 #define BIT64(i) ((uint64_t)1 << (i))
 
-/* The first member at or after 'from' (0..63), wrapping round. 'set' is not empty. */
+/* Returns the first member at or after 'from' (0..63), wrapping round. 'set' must not be empty. */
 static inline unsigned bits_round_robin(uint64_t set, unsigned from)
 {
 	uint64_t after = set & (UINT64_MAX << from);
@@ -29,7 +29,7 @@ static inline unsigned bits_round_robin(uint64_t set, unsigned from)
 	return (unsigned)__builtin_ctzll(after != 0 ? after : set);
 }
 
-/* Compares BITS_BYTES bytes with 'value' without a branch: bit i of the result is byte i. */
+/* Compares BITS_BYTES bytes with 'value' without a branch. Bit i is set if byte i matches. */
 #define BITS_BYTES 8u
 static inline uint64_t bits_equal_bytes(const uint8_t bytes[BITS_BYTES], uint8_t value)
 {
@@ -38,7 +38,7 @@ static inline uint64_t bits_equal_bytes(const uint8_t bytes[BITS_BYTES], uint8_t
 
 	memcpy(&word, bytes, sizeof(word));
 	differ = le64toh(word) ^ each * value;
-	/* The top bit of each byte is set if the byte is not 0. */
+	/* Sets the top bit of each byte that is not 0. */
 	differ |= (differ & low) + low;
 	/* The multiplication moves bit 8 i to bit 56 + i. */
 	return ((~differ & ~low) >> 7) * UINT64_C(0x0102040810204080) >> 56;
@@ -46,14 +46,14 @@ static inline uint64_t bits_equal_bytes(const uint8_t bytes[BITS_BYTES], uint8_t
 
 #ifdef PORT_SET_WIDE
 #define PORT_SET_WORDS 4u
-/* Tables store sets as arrays of words; the attributes permit this (aliasing and alignment). */
+/* Tables store sets as arrays of words, which the attributes permit (aliasing and alignment). */
 typedef uint64_t port_set __attribute__((vector_size(32), aligned(8), may_alias));
 #else
 #define PORT_SET_WORDS 1u
 typedef uint64_t port_set;
 #endif
 #define PORT_SET_PORTS (64u * PORT_SET_WORDS)
-/* Ports of a switch: in a byte 255 means none. */
+/* Maximum number of ports of a switch. In a byte, 255 means none. */
 #define PORT_SET_LIMIT (PORT_SET_PORTS < 256 ? PORT_SET_PORTS : 255u)
 #define PORT_SET_NONE  ((port_set){0})
 
@@ -67,7 +67,7 @@ static inline __attribute__((always_inline)) uint64_t port_set_word(port_set set
 #endif
 }
 
-/* The members of 'bits', counted from 'port', which must not reach into the next word. */
+/* Returns 'bits' as a set that starts at 'port'. It must not extend into the next word. */
 static inline __attribute__((always_inline)) port_set port_set_from(uint64_t bits, unsigned port)
 {
 #ifdef PORT_SET_WIDE
@@ -85,7 +85,7 @@ static inline __attribute__((always_inline)) port_set port_set_of(unsigned port)
 	return port_set_from(1, port);
 }
 
-/* All ports below 'ports', which is not 0. */
+/* Returns the set of all ports below 'ports', which must not be 0. */
 static inline __attribute__((always_inline)) port_set port_set_all(unsigned ports)
 {
 #ifdef PORT_SET_WIDE
@@ -131,7 +131,7 @@ static inline __attribute__((always_inline)) unsigned port_set_count(port_set se
 	return count;
 }
 
-/* The smallest member. 'set' is not empty. */
+/* Returns the smallest member. 'set' must not be empty. */
 static inline __attribute__((always_inline)) unsigned port_set_first(port_set set)
 {
 	unsigned word = 0;
@@ -141,7 +141,7 @@ static inline __attribute__((always_inline)) unsigned port_set_first(port_set se
 	return 64 * word + (unsigned)__builtin_ctzll(port_set_word(set, word));
 }
 
-/* All but the smallest member. 'set' is not empty. */
+/* Returns all but the smallest member. 'set' must not be empty. */
 static inline __attribute__((always_inline)) port_set port_set_rest(port_set set)
 {
 #ifdef PORT_SET_WIDE
@@ -151,11 +151,11 @@ static inline __attribute__((always_inline)) port_set port_set_rest(port_set set
 #endif
 }
 
-/* Loops over the members of a set in order; 'left' holds the current member and those after it. */
+/* Loops over the members of a set in order. 'left' holds the current and remaining members. */
 #define PORT_SET_EACH(left, set) \
 	for (port_set left = (set); !port_set_is_empty(left); left = port_set_rest(left))
 
-/* The first member at or after 'from', wrapping round. 'set' is not empty. */
+/* Returns the first member at or after 'from', wrapping round. 'set' must not be empty. */
 static inline __attribute__((always_inline)) unsigned port_set_round_robin(
 	port_set set, unsigned from)
 {
@@ -171,7 +171,7 @@ static inline __attribute__((always_inline)) unsigned port_set_round_robin(
 #endif
 }
 
-/* A uniformly random member. 'set' is not empty; a set of one member draws no number. */
+/* Returns a random member of a non-empty set. A set of one member consumes no random number. */
 static inline unsigned port_set_draw(port_set set, struct rng *rng)
 {
 	unsigned count = port_set_count(set);
@@ -182,8 +182,7 @@ static inline unsigned port_set_draw(port_set set, struct rng *rng)
 	return port_set_first(set);
 }
 
-/* Access shared between threads, atomic per word; 'order' as for __atomic_store_n() and
- * __atomic_load_n(). */
+/* Access shared between threads, atomic per word. 'order' is as in the __atomic built-ins. */
 static inline __attribute__((always_inline)) void port_set_store(
 	port_set *place, port_set set, const int order)
 {

@@ -28,7 +28,7 @@ static const struct unit unit_list[QUANTITY_KIND_COUNT][UNITS_MAX] = {
 
 struct decimal {
 	uint64_t digits; /* the number without its decimal point */
-	uint64_t scale;  /* divisor: 10 ^ places after the point */
+	uint64_t scale;  /* divisor: 10 ^ number of decimal places */
 };
 
 /* Returns false if 'c' is not a digit or the number overflows. */
@@ -43,7 +43,7 @@ static bool decimal_digit(struct decimal *decimal, char c)
 	return true;
 }
 
-/* Reads "12" or "12.5"; returns the unread rest, or NULL if there is no number. */
+/* Reads "12" or "12.5". Returns the unread rest, or NULL if there is no number. */
 static const char *decimal_parse(const char *text, struct decimal *decimal)
 {
 	const char *start = text, *point;
@@ -79,7 +79,7 @@ int quantity_parse(enum quantity_kind kind, const char *text, uint64_t *value)
 	if (rest == NULL)
 		return -EINVAL;
 	if (*rest >= '0' && *rest <= '9')
-		return -ERANGE; /* more digits than any quantity has */
+		return -ERANGE; /* more digits than 64 bits hold */
 	unit = unit_find(kind, rest);
 	if (unit == NULL)
 		return -EINVAL;
@@ -93,7 +93,7 @@ int quantity_parse(enum quantity_kind kind, const char *text, uint64_t *value)
 	return 0;
 }
 
-/* Writes value / factor exactly. Returns false if that does not fit. */
+/* Writes value / factor exactly. Returns false if the text does not fit. */
 static bool unit_format(const struct unit *unit, uint64_t value, char out[QUANTITY_TEXT])
 {
 	uint64_t rest = value % unit->factor;
@@ -101,7 +101,7 @@ static bool unit_format(const struct unit *unit, uint64_t value, char out[QUANTI
 		out, QUANTITY_TEXT, "%" PRIu64 "%s", value / unit->factor, rest != 0 ? "." : "");
 
 	for (; rest != 0 && length < QUANTITY_TEXT; rest %= unit->factor) {
-		rest *= 10; /* factors are below 2^40 */
+		rest *= 10; /* no overflow: factors are below 2^40 */
 		out[length++] = (char)('0' + rest / unit->factor);
 	}
 	if (rest != 0 || length + strlen(unit->name) >= QUANTITY_TEXT)
@@ -110,7 +110,7 @@ static bool unit_format(const struct unit *unit, uint64_t value, char out[QUANTI
 	return true;
 }
 
-/* Prefers 400ms to 0.4s, else the shorter text. */
+/* Prefers 400ms to 0.4s, and otherwise the shorter text. */
 static bool reads_better(const char *text, const char *than)
 {
 	bool fraction = text[0] == '0' && text[1] == '.';
@@ -140,7 +140,7 @@ const char *quantity_time_text(uint64_t ns, unsigned digits, char text[QUANTITY_
 	digits += unit == 3 ? 2 : 0;
 	for (unsigned i = 0; i < digits; i++)
 		whole *= 10;
-	/* With two digits %g would write 410 ms as 4.1e+02. */
+	/* With two digits, %g would write 410 ms as 4.1e+02. */
 	while (value / step + 0.5 >= whole)
 		step *= 10;
 	if (step > 1)

@@ -7,7 +7,7 @@
 
 #define ALIGN    8u
 #define LINE     64
-#define SKIPPING UINT32_MAX /* in place of a length: unused from here to the end of the memory */
+#define SKIPPING UINT32_MAX /* in place of a length: the rest of the memory is unused */
 
 struct record {
 	uint32_t bytes;
@@ -17,12 +17,12 @@ struct record {
 
 _Static_assert(sizeof(struct record) == ALIGN, "records stay aligned");
 
-/* Positions are byte counts from the beginning and never decrease; the memory is a power of two. */
+/* Positions are byte counts since creation and never decrease. The size is a power of two. */
 struct record_ring {
 	uint64_t size;
 	uint8_t *memory;
-	uint64_t end;       /* the writer's: end of the space last reserved */
-	uint64_t reclaimed; /* the writer's */
+	uint64_t end;       /* writer only: end of the last reserved space */
+	uint64_t reclaimed; /* writer only */
 	_Alignas(LINE) atomic_uint_fast64_t written;
 	_Alignas(LINE) atomic_uint_fast64_t read;
 };
@@ -44,7 +44,7 @@ struct record_ring *record_ring_create(uint32_t bytes, uint32_t records)
 
 	if (ring == NULL)
 		return NULL;
-	/* One record more, because a record must be contiguous. */
+	/* One extra record, because a record must be contiguous. */
 	while (size < whole(bytes) * ((uint64_t)records + 1))
 		size *= 2;
 	*ring = (struct record_ring){.size = size, .memory = aligned_alloc(LINE, size)};
@@ -61,7 +61,7 @@ void record_ring_destroy(struct record_ring *ring)
 	free(ring);
 }
 
-/* Bytes that a record takes at 'place', including the bytes skipped at the end of the memory. */
+/* Returns the bytes that a record takes at 'place', including bytes skipped at the end. */
 static uint64_t takes(const struct record_ring *ring, uint64_t place, uint64_t bytes)
 {
 	uint64_t left = ring->size - (place & (ring->size - 1));
@@ -74,7 +74,7 @@ void *record_ring_room(struct record_ring *ring, uint32_t bytes, unsigned keep, 
 	uint64_t place = atomic_load_explicit(&ring->written, memory_order_relaxed);
 	uint64_t taken = takes(ring, place, whole(bytes)), kept = keep * whole(keep_bytes);
 
-	/* Fewer bytes are skipped to keep these records contiguous than one of them takes. */
+	/* Keeping these records contiguous skips fewer bytes than one of them takes. */
 	if (keep > 0)
 		kept += whole(keep_bytes);
 	if (place + taken + kept - ring->reclaimed > ring->size)
@@ -93,7 +93,8 @@ void record_ring_flush(struct record_ring *ring)
 	atomic_store_explicit(&ring->written, ring->end, memory_order_release);
 }
 
-/* The first record at or after 'place', past skipped bytes; UINT64_MAX if none before 'end'. */
+/* Returns the position of the first record at or after 'place', past skipped bytes, or UINT64_MAX
+ * if there is none before 'end'. */
 static uint64_t find(const struct record_ring *ring, uint64_t place, uint64_t end)
 {
 	if (place != end && at_place(ring, place)->bytes == SKIPPING)

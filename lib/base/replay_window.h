@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Tracks which message counters of a sender were seen (the window of RFC 4303, appendix A):
- * counters above the highest are new; each of the last 64, up to the highest, is accepted once;
+/* Tracks which message counters of a sender were seen (the window of RFC 4303, appendix A).
+ * Counters above the highest are new. Each of the last 64, up to the highest, is accepted once;
  * older ones are stale. Counters start at 1; a zeroed window has seen none. */
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 struct replay_window {
 	uint64_t highest;
-	uint64_t seen; /* bit i: highest - i */
+	uint64_t seen; /* bit i: counter highest - i */
 };
 
 static inline bool replay_is_new(const struct replay_window *window, uint64_t counter)
@@ -24,7 +24,7 @@ static inline bool replay_is_new(const struct replay_window *window, uint64_t co
 	       (window->seen >> (window->highest - counter) & 1) == 0;
 }
 
-/* Record only authenticated counters: a forged counter would lock out the true ones. */
+/* Record only authenticated counters: a forged counter would lock out the genuine ones. */
 static inline void replay_record(struct replay_window *window, uint64_t counter)
 {
 	uint64_t ahead;
@@ -38,9 +38,9 @@ static inline void replay_record(struct replay_window *window, uint64_t counter)
 	window->highest = counter;
 }
 
-/* Records the counter; true the first time. Without authentication a sender can forge a counter far
- * above the true ones, so a counter far below the highest restarts the window. Very old copies are
- * then accepted, which is of no use to a forger. */
+/* Records the counter; returns true the first time. Without authentication, a sender can forge a
+ * counter far above the genuine ones. A counter far below the highest therefore restarts the
+ * window. Very old copies are then accepted, which does not help a forger. */
 static inline bool replay_admit(struct replay_window *window, uint64_t counter, bool authenticated)
 {
 	if (replay_is_new(window, counter)) {

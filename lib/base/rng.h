@@ -24,7 +24,7 @@ static inline uint64_t rng_mix(uint64_t z)
 	return z ^ (z >> 31);
 }
 
-/* Starts stream 'stream' of device 'device' under 'seed' at its first number. */
+/* Starts 'stream' of 'device' under 'seed' at its first number. */
 static inline void rng_init(struct rng *rng, uint64_t seed, uint64_t device, uint64_t stream)
 {
 	/* Three rounds decorrelate neighbouring seeds, devices and streams. */
@@ -33,29 +33,27 @@ static inline void rng_init(struct rng *rng, uint64_t seed, uint64_t device, uin
 	rng->counter = 0;
 }
 
-/* The next 64 uniform bits. */
+/* Returns the next 64 uniformly random bits. */
 static inline uint64_t rng_next(struct rng *rng)
 {
 	return rng_mix(rng->key + rng->counter++ * 0x9e3779b97f4a7c15u);
 }
 
-/* Uniform in [0, bound), bound > 0. The multiply-shift bias is below bound / 2^64. */
+/* Returns a uniform number in [0, bound), bound > 0. Multiply-shift bias is below bound / 2^64. */
 static inline uint64_t rng_below(struct rng *rng, uint64_t bound)
 {
 	return (uint64_t)(((unsigned __int128)rng_next(rng) * bound) >> 64);
 }
 
-/* True with probability 'parts' in a million. */
+/* Returns true with probability 'parts' per million. */
 static inline int rng_chance_ppm(struct rng *rng, uint32_t parts)
 {
 	return rng_below(rng, 1000000) < parts;
 }
 
-/* A hash of a byte string, for lookups and comparisons, not for secrets. It reads words in the
- * machine's byte order, so two machines can compare hashes only if they have the same byte
- * order. */
-
-/* 'hash': the hash of the preceding bytes; any number at first. */
+/* Hashes a byte string, for lookups and comparisons, not for secrets. 'hash': hash of the preceding
+ * bytes, or any initial value. Words are read in the machine's byte order, so only machines with
+ * the same byte order can compare hashes. */
 static inline uint64_t byte_hash(uint64_t hash, const void *bytes, size_t size)
 {
 	const uint8_t *at = bytes;

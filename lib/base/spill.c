@@ -15,7 +15,7 @@
 #define MAPPED_FROM ((size_t)1 << 20)
 
 struct spill {
-	size_t bytes; /* with this head */
+	size_t bytes; /* including this header */
 	bool mapped;
 	max_align_t data[];
 };
@@ -25,8 +25,8 @@ static struct spill *head(void *memory)
 	return (struct spill *)((char *)memory - offsetof(struct spill, data));
 }
 
-/* Zeroed. Reserves the space in the file: writing to a page that a full file system cannot hold
- * would raise SIGBUS. In tmpfs, that would take memory for all of it at once. */
+/* Returns zeroed memory. Reserves space in the file, because writing to a page that a full file
+ * system cannot hold would raise SIGBUS. In tmpfs, this would occupy memory for the whole array. */
 static struct spill *map(size_t bytes)
 {
 	const char *folder = getenv("TMPDIR");
@@ -39,7 +39,7 @@ static struct spill *map(size_t bytes)
 		at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (fd >= 0)
 		close(fd);
-	/* Users read many places in turn; reading far ahead at each would evict the others. */
+	/* Callers alternate between positions; reading far ahead at each would evict the others. */
 	if (at != MAP_FAILED)
 		madvise(at, bytes, MADV_RANDOM);
 	else

@@ -3,14 +3,13 @@
 #pragma once
 
 /* Memory for arrays that may be larger than RAM. An array of 1 MiB or more is a shared mapping of
- * an unlinked file in TMPDIR (default /var/tmp), so the kernel can write out its pages; if the file
- * system is full or tmpfs it is anonymous memory. After fork(), large arrays are shared with the
- * child. */
+ * an unlinked file in TMPDIR (default /var/tmp), so the kernel can write out its pages. If the file
+ * system is full or tmpfs, anonymous memory is used. fork() shares large arrays with the child. */
 
 #include <stddef.h>
 
-/* Like realloc(): returns NULL, with nothing changed, if out of memory. */
+/* Like realloc(). If out of memory, returns NULL and changes nothing. */
 void *spill_resize(void *memory, size_t bytes);
-/* As calloc(). */
+/* Like calloc(). */
 void *spill_zeroed(size_t count, size_t size);
 void spill_free(void *memory);

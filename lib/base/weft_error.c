@@ -92,7 +92,7 @@ unsigned text_control(const char *at, size_t left, unsigned char before)
 	return first >= 0x80 && first <= 0x9f && before < 0x80;
 }
 
-/* Inserts one more escape at 'at': moves the rest, and drops what does not fit. */
+/* Makes room for an escape in place of the byte at 'at'. Text that no longer fits is dropped. */
 static void make_room(char *text, size_t size, size_t at)
 {
 	size_t rest = strlen(text + at + 1), room = size - at - ESCAPED - 1;

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A user-facing error, in one line: "FILE:LINE: what is wrong, what was expected". A function that
- * can fail on untrusted input takes a struct error, fills it once and returns a negative errno; the
- * top of the program prints the text. Never used per packet. */
+/* A one-line error for users: "FILE:LINE: what is wrong, what was expected". A function that can
+ * fail on untrusted input takes a struct error, fills it once and returns a negative errno. The top
+ * level prints the text. Never used per packet. */
 
 #include <errno.h>
 #include <stdarg.h>
@@ -13,14 +13,14 @@
 
 #define ERROR_TEXT 512
 
-/* Exit codes of every command (scripts rely on 0 to 3). An interrupted run reports the part that it
- * completed and ends with one of these; 130 is for commands that leave their work undone: sweep,
- * reproduce, lab up. */
+/* Exit codes of all commands (scripts rely on 0 to 3). An interrupted run reports what it completed
+ * and ends with one of these. 130 is for commands that leave work undone: sweep, reproduce, lab up.
+ */
 enum weft_exit {
 	EXIT_DONE = 0,          /* the work was done */
 	EXIT_BAD_ANSWER = 1,    /* the work was done, but its result is bad */
-	EXIT_BAD_REQUEST = 2,   /* usage or a bad file */
-	EXIT_NOT_ABLE = 3,      /* the environment lacks something: memory, port, privilege */
+	EXIT_BAD_REQUEST = 2,   /* wrong usage or a bad file */
+	EXIT_NOT_ABLE = 3,      /* a resource is missing: memory, port, privilege */
 	EXIT_INTERRUPTED = 130, /* Ctrl-C or SIGTERM ended it early, as in shells */
 };
 
@@ -29,12 +29,11 @@ struct error {
 };
 
 /* Fills 'error' (may be NULL) and returns -code. 'code' is a positive errno: EINVAL for a bad
- * request, ENODEV, EPERM, ENOMEM and the like for a bad environment. */
+ * request; ENODEV, EPERM, ENOMEM and the like for a problem of the environment. */
 int error_set(struct error *error, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Returns -EINVAL with "ORIGIN:LINE:COLUMN: " before the text; a line or column of 0 is left
- * out. */
+/* As error_set() with EINVAL, with "ORIGIN:LINE:COLUMN: " before the text, where 0 is omitted. */
 int error_at(struct error *error, const char *origin, uint32_t line, uint32_t column,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
 int error_at_va(struct error *error, const char *origin, uint32_t line, uint32_t column,
@@ -44,19 +43,18 @@ int error_at_va(struct error *error, const char *origin, uint32_t line, uint32_t
 void error_prefix(struct error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The exit code for a negative return value: EINVAL, ENOENT, ERANGE, EISDIR, ENOTDIR and
- * ENAMETOOLONG are bad requests (2), EINTR is a signal (130), everything else is the environment
- * (3). 0 gives 0. */
+/* Returns the exit code for a negative result. EINVAL, ENOENT, ERANGE, EISDIR, ENOTDIR and
+ * ENAMETOOLONG are bad requests (2), EINTR is a signal (130), and everything else is the
+ * environment (3). 0 gives 0. */
 enum weft_exit error_exit_code(int result);
 
-/* Escapes control characters in text from files, arguments or other programs, which a terminal
- * would execute. */
+/* Control characters in text from files, arguments or other programs are escaped, because a
+ * terminal would execute them. */
 
-/* Length in bytes of the control character at 'at', where the text has 'left' bytes left; 0 if
- * there is none. Line feed and tab do not count as control characters. 'before': the preceding
- * byte, 0 at the start. C1 characters are two bytes in UTF-8, or one byte that is invalid in UTF-8
- * at that place. */
+/* Returns the length in bytes of the control character at 'at', or 0 if there is none. 'left' bytes
+ * of text remain. Line feed and tab do not count as control characters. 'before': the preceding
+ * byte, or 0 at the start. C1 characters are two bytes in UTF-8, or one that is invalid there. */
 unsigned text_control(const char *at, size_t left, unsigned char before);
 
-/* Replaces each byte of a control character by "\xNN"; what does not fit is cut off. */
+/* Replaces each byte of a control character with "\xNN". Text that no longer fits is cut off. */
 void text_escape(char *text, size_t size);

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Time in one unit everywhere: unsigned 64-bit picoseconds since the start of the run (213 days
- * until it wraps). The state machines get 'now' as an argument; only pipelines/ and lib/port read a
+/* Time has one unit everywhere: unsigned 64-bit picoseconds since the start of the run, which wrap
+ * after 213 days. State machines take 'now' as an argument; only pipelines/ and lib/port read a
  * clock (docs/developer/architecture.md). */
 
 #include <stdint.h>
@@ -17,15 +17,15 @@ typedef uint64_t weft_time;
 
 #define WEFT_TIME_NEVER UINT64_MAX
 
-/* Rounded to the nearest nanosecond, for results. Undefined for WEFT_TIME_NEVER. */
+/* Rounds to the nearest nanosecond, for results. Undefined for WEFT_TIME_NEVER. */
 static inline uint64_t ps_to_ns(weft_time time)
 {
 	return (time + PS_PER_NS / 2) / PS_PER_NS;
 }
 
-/* Time that one byte takes at 'rate_bps' bits per second, in units of 2^-BYTE_TIME_SHIFT ps and
- * rounded up; 0 for an unlimited rate (0). Whole picoseconds at the usual rates: 80 at 100 Gbps,
- * 800 at 10 Gbps. Off by 0.002 % at 100 Tbps. */
+/* Returns the time per byte at 'rate_bps' bits per second, in units of 2^-BYTE_TIME_SHIFT ps,
+ * rounded up; 0 for an unlimited rate (0). It is a whole number of picoseconds at the usual rates:
+ * 80 at 100 Gbps, 800 at 10 Gbps. At 100 Tbps the error is 0.002 %. */
 #define BYTE_TIME_SHIFT 16
 
 static inline uint64_t byte_time_of(uint64_t rate_bps)
@@ -33,41 +33,41 @@ static inline uint64_t byte_time_of(uint64_t rate_bps)
 	return rate_bps == 0 ? 0 : ((8 * PS_PER_S << BYTE_TIME_SHIFT) + rate_bps - 1) / rate_bps;
 }
 
-/* The lowest rate for which byte_time_of() returns this time. */
+/* Returns the lowest rate for which byte_time_of() returns 'byte_time'. */
 static inline uint64_t rate_of_time(uint64_t byte_time)
 {
 	return byte_time == 0 ? 0 : ((8 * PS_PER_S << BYTE_TIME_SHIFT) + byte_time - 1) / byte_time;
 }
 
-/* Whole picoseconds per byte, rounded up: the time of a flit. */
+/* Returns the picoseconds per byte, rounded up: the time of a flit. */
 static inline uint64_t ps_per_byte(uint64_t rate_bps)
 {
 	return rate_bps == 0 ? 0 : (8 * PS_PER_S + rate_bps - 1) / rate_bps;
 }
 
-/* Time that 'bytes' take, rounded down. */
+/* Returns the time that 'bytes' take, rounded down. */
 static inline weft_time bytes_ps(uint64_t bytes, uint64_t byte_time)
 {
 	return (weft_time)((unsigned __int128)bytes * byte_time >> BYTE_TIME_SHIFT);
 }
 
-/* Bytes that begin within 'time'; not for an unlimited rate. */
+/* Returns the number of bytes that start within 'time'. Not for an unlimited rate. */
 static inline uint64_t bytes_within(weft_time time, uint64_t byte_time)
 {
 	return (uint64_t)(((unsigned __int128)time << BYTE_TIME_SHIFT) / byte_time);
 }
 
-/* The part of a picosecond in a byte's time. */
+/* Returns the fraction of a picosecond in a byte's time. */
 static inline uint16_t byte_time_part(uint64_t byte_time)
 {
 	return (uint16_t)byte_time;
 }
 
-/* A transmitter's part of a picosecond. From WIRE_REST on, a sum of frame times is the exact time
- * rounded up, so that the rate is met and never exceeded. */
+/* Initial fraction of a picosecond of a transmitter. With it, a sum of frame times is the exact
+ * time rounded up, so the rate is met and never exceeded. */
 #define WIRE_REST UINT16_MAX
 
-/* Time of its next frame, of at most FRAME_BYTES_MAX. */
+/* Returns the time of the next frame, of at most FRAME_BYTES_MAX, and updates the fraction. */
 static inline weft_time wire_takes(uint64_t bytes, uint64_t byte_time, uint16_t *rest)
 {
 	uint64_t takes = bytes * byte_time + *rest;
