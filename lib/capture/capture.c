@@ -53,9 +53,9 @@ void capture_end(
 		return;
 	}
 	slot->state = *state;
-	now = slot->now; /* the slot is the writer's from here on */
+	now = slot->now; /* the flush gives the slot to the writer */
 	record_ring_flush(capture->ring);
-	/* A loop that catches up backdates frames. */
+	/* A loop that is catching up stamps frames with past times. */
 	if (now > atomic_load_explicit(&capture->newest, memory_order_relaxed))
 		atomic_store_explicit(&capture->newest, now, memory_order_release);
 }

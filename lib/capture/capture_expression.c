@@ -11,11 +11,11 @@
 
 #define SPACES       " \t\n"
 #define PACKET_BYTES 65535
-#define TEXT_MAX     2048 /* a text plus what is_start() adds */
-#define LINE_MAX     72   /* length of a text in a message */
-#define BEFORE_MAX   48   /* how much of the text precedes the error */
+#define TEXT_MAX     2048 /* a text plus what is_start() appends */
+#define LINE_MAX     72   /* maximum length of a text in a message */
+#define BEFORE_MAX   48   /* maximum length of the text before the error */
 
-/* "--filter 'TEXT': REASON, at character 5: 'WORD'", and a caret below the place. */
+/* Sets "--filter 'TEXT': REASON, at character 5: 'WORD'", with a caret below that position. */
 static int refuse(struct error *error, const char *option, const char *text, const char *at,
 	const char *reason)
 {
@@ -37,7 +37,7 @@ static bool compiles(pcap_t *pcap, struct bpf_program *program, const char *text
 	return pcap_compile(pcap, program, text, 1, PCAP_NETMASK_UNKNOWN) == 0;
 }
 
-/* True if the first 'bytes' of a text could start some expression. */
+/* Returns whether the first 'bytes' of a text could start an expression. */
 static bool is_start(pcap_t *pcap, const char *text, size_t bytes)
 {
 	static const char *const rest[] = {
@@ -62,7 +62,7 @@ static bool is_start(pcap_t *pcap, const char *text, size_t bytes)
 	return false;
 }
 
-/* libpcap does not report where an error is, but may quote the word. */
+/* Returns the position of an error. libpcap does not report it, but may quote the word. */
 static const char *find_place(pcap_t *pcap, const char *text)
 {
 	const char *quoted = strchr(pcap_geterr(pcap), '\''), *found, *at;
@@ -125,7 +125,7 @@ static const char *const kinds[FRAME_KIND_COUNT] = {
 	"", "data", "credit", "arn", "ack", "cn", "hello", "scout", "mapper", "flow", "clock"};
 
 struct word {
-	const char *text; /* the whole, for messages */
+	const char *text; /* whole text, for messages */
 	const char *at;
 	char value[TEXT_MAX];
 };
@@ -150,7 +150,7 @@ static int kind_of(const char *name)
 	return -1;
 }
 
-/* The set of the members of a comma-separated list, or -1 if one of them is unknown. */
+/* Returns the set of the members of a comma-separated list, or -1 if one of them is unknown. */
 static int parse_set(struct word *word, int (*number_of)(const char *name))
 {
 	char *rest = word->value, *name;

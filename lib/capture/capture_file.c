@@ -19,14 +19,14 @@
 
 #define ROUND_MS       1
 #define READER_WAIT_MS 20           /* between checks for a FIFO's reader */
-#define STUCK_MS       1000         /* time without progress at the end before it gives up */
-#define OUT_ENOUGH     (256u << 10) /* stop reading the rings above this */
+#define STUCK_MS       1000         /* maximum wait at the end for a reader that does not read */
+#define OUT_ENOUGH     (256u << 10) /* the rings are not read while more is buffered */
 
 struct member {
 	struct port *port;
 	struct capture *capture;
 	uint64_t offered_before, dropped_before, abandoned;
-	uint64_t written, told; /* in this file; drops that earlier files report */
+	uint64_t written, told; /* in this file; drops reported in earlier files */
 	uint32_t interface;
 	bool leaving;
 };
@@ -36,20 +36,20 @@ struct capture_file {
 	struct capture_rotation rotation;
 	const struct capture_options *options;
 	int fd;      /* -1 until a FIFO has a reader */
-	int wake_fd; /* eventfd: state has changed */
+	int wake_fd; /* eventfd: the state has changed */
 	pthread_t thread;
 	pthread_mutex_t lock; /* protects everything below */
-	pthread_cond_t left;  /* a member has left */
+	pthread_cond_t left;  /* signalled when a member has left */
 	struct member *member;
 	unsigned members, room;
 	struct pcapng pcapng;
-	uint8_t *out; /* formatted, not yet written */
+	uint8_t *out; /* formatted, but not yet written */
 	size_t out_used;
 	uint32_t out_room;
 	weft_time newest;
 	bool closing;
-	bool ended; /* ended on its own: its reader closed it, or an error occurred */
-	int result; /* 0, or why writing failed */
+	bool ended; /* its reader closed it, or an error occurred */
+	int result; /* 0, or the error that ended writing */
 };
 
 static int out_append(void *ctx, const void *bytes, size_t count)
@@ -89,7 +89,7 @@ static struct capture_counts member_counts(const struct member *member)
 	};
 }
 
-/* Ends the file with counts, from which its reader can tell whether frames were removed. */
+/* Ends the member's part of the file with counts. They show whether frames were removed later. */
 static void member_write_counts(struct capture_file *file, struct member *member)
 {
 	uint64_t dropped = member_counts(member).dropped - member->told;
@@ -101,7 +101,7 @@ static void member_write_counts(struct capture_file *file, struct member *member
 	member->written = 0;
 }
 
-/* The frames so far go to the file that ends. */
+/* Ends the current file, which gets the frames so far, and opens the next one. */
 static void next_file(struct capture_file *file)
 {
 	int result;
@@ -145,7 +145,7 @@ static void slot_write(
 	pcapng_write_packet(&file->pcapng, &packet);
 }
 
-/* The oldest frame that is not written yet, or NULL. */
+/* Returns the oldest frame that is not written yet, or NULL. */
 static struct capture_slot *member_head(const struct member *member)
 {
 	uint32_t bytes;
@@ -177,7 +177,7 @@ static struct capture_slot *oldest(struct capture_file *file, struct member **of
 	return best;
 }
 
-/* Returns true if more frames wait than fit into 'out'. */
+/* Writes frames up to 'watermark'. Returns true if some are left because 'out' is full. */
 static bool write_frames(struct capture_file *file, weft_time watermark)
 {
 	struct capture_slot *slot;
@@ -233,7 +233,7 @@ static bool drain(struct capture_file *file)
 	return more;
 }
 
-/* Writes what the file accepts without blocking. Returns 0, -EAGAIN, or the error. */
+/* Writes as much as the file accepts without blocking. Returns 0, -EAGAIN, or the error. */
 static int flush(struct capture_file *file)
 {
 	size_t done = 0;
@@ -252,8 +252,8 @@ static int flush(struct capture_file *file)
 	return result;
 }
 
-/* Sleeps until the file accepts more (if 'blocked'), another thread wakes it, or the time expires.
- * Returns -EPIPE when the reader closed the file. */
+/* Sleeps until the file accepts more (if 'blocked'), another thread wakes this one, or the time
+ * expires. Returns -EPIPE if the reader closed the file. */
 static int pause_round(struct capture_file *file, bool blocked, int ms)
 {
 	struct pollfd fds[2] = {
@@ -268,7 +268,7 @@ static int pause_round(struct capture_file *file, bool blocked, int ms)
 	return fds[1].revents & POLLERR ? -EPIPE : 0;
 }
 
-/* At the end this waits only for room. Fails with -ETIMEDOUT: the reader has stopped reading. */
+/* Waits at the end for the file to accept more. -ETIMEDOUT: the reader has stopped reading. */
 static int pause_last(struct capture_file *file)
 {
 	struct pollfd fd = {.fd = file->fd, .events = POLLOUT};
@@ -313,7 +313,7 @@ static int turn(struct capture_file *file)
 	pthread_mutex_lock(&file->lock);
 	more = drain(file);
 	closing = file->closing && file->members == 0;
-	/* Writes nothing before a port has joined, so that an error can be reported to a port. */
+	/* Nothing is written before a port is added, so that an error can be reported for it. */
 	result = file->pcapng.interfaces > 0 ? flush(file) : 0;
 	pthread_mutex_unlock(&file->lock);
 	blocked = result == -EAGAIN;
@@ -353,7 +353,7 @@ static void *writer_main(void *ctx)
 	return NULL;
 }
 
-/* The thread takes no signals: they go to the program, and SIGPIPE becomes an errno here. */
+/* The thread blocks signals: the program receives them, and SIGPIPE becomes an errno here. */
 static int start_thread(struct capture_file *file)
 {
 	sigset_t all, before;
@@ -367,7 +367,7 @@ static int start_thread(struct capture_file *file)
 	return -result;
 }
 
-/* -1 for a FIFO: it is opened once it has a reader, because open() would wait until then. */
+/* Sets '*fd' to -1 for a FIFO, which is opened once it has a reader: open() would block. */
 static int open_path(struct capture_rotation *rotation, int *fd)
 {
 	struct stat status;
@@ -435,7 +435,7 @@ static void wake(struct capture_file *file)
 {
 	const uint64_t one = 1;
 
-	/* This can only fail if the thread is about to wake up anyway. */
+	/* This can fail only if the thread is about to wake up anyway. */
 	if (write(file->wake_fd, &one, sizeof(one)) < 0)
 		return;
 }
@@ -490,8 +490,8 @@ int capture_file_add(struct capture_file *file, struct port *port, struct captur
 	return result;
 }
 
-/* Waits for the thread to release the member. If the reader is stuck, the member's frames are lost;
- * returns their number. */
+/* Waits until the thread releases the member. If the reader is stuck, discards the member's frames;
+ * returns how many. */
 static uint64_t wait_left(struct capture_file *file, struct port *port)
 {
 	struct timespec until;
@@ -501,8 +501,7 @@ static uint64_t wait_left(struct capture_file *file, struct port *port)
 	wake(file);
 	while (find(file, port) != NULL && file->fd >= 0) {
 		clock_deadline(&until, STUCK_MS);
-		/* If less is waiting to be written, the reader is not stuck: the thread has had no
-		 * CPU. */
+		/* With less output pending, the reader is not stuck: the thread had no CPU time. */
 		if (pthread_cond_timedwait(&file->left, &file->lock, &until) != 0 &&
 			file->out_used >= OUT_ENOUGH)
 			break;

@@ -28,8 +28,7 @@ const uint8_t *tap_packet_payload(const uint8_t *frame, uint32_t frame_bytes, ui
 	return frame + offset;
 }
 
-/* The header's checksum distinguishes the start of a packet from the middle of one and from the
- * payload of Weft's own traffic. */
+/* The header checksum distinguishes the start of a packet from other parts and other payload. */
 uint32_t tap_packet_bytes(const uint8_t *payload, uint32_t bytes)
 {
 	uint32_t header, length, sum = 0, before = segment_header(payload, bytes);
@@ -48,7 +47,7 @@ uint32_t tap_packet_bytes(const uint8_t *payload, uint32_t bytes)
 	return (sum & 0xFFFF) + (sum >> 16) == 0xFFFF ? before + length : 0;
 }
 
-#define STEP_DIGITS 14u /* digits of a step; classic BPF codes are below 256 */
+#define STEP_DIGITS 14u /* per step; classic BPF codes are below 256 */
 #define ALL         UINT16_MAX
 
 _Static_assert(sizeof(struct capture_filter_step) == sizeof(struct bpf_insn) &&
@@ -158,7 +157,7 @@ void capture_filter_write(const struct capture_filter *filter, char text[CAPTURE
 /* bpf_validate() accepts codes on which bpf_filter() aborts. */
 static bool is_code(unsigned code)
 {
-	/* clang-format off: a class a line */
+	/* clang-format off: one class per line */
 	static const uint8_t codes[] = {
 		0x00, 0x20, 0x28, 0x30, 0x40, 0x48, 0x50, 0x60, 0x80, /* ld */
 		0x01, 0x61, 0x81, 0xB1,                               /* ldx */

@@ -14,17 +14,17 @@
 
 struct known_port {
 	struct port *port;
-	struct capture *capture; /* created at its first capture, kept until the end */
+	struct capture *capture; /* created at the first capture, freed with the manager */
 };
 
 struct capture_manager {
 	struct capture_options options;
-	pthread_mutex_t lock; /* one command at a time */
+	pthread_mutex_t lock; /* serialises commands */
 	struct known_port *port;
 	unsigned ports, ports_room;
 	struct capture_file **file;
 	unsigned files, files_room;
-	struct capture_filter **filter; /* all that were used: a data plane may still read them */
+	struct capture_filter **filter; /* all ever used: a data plane may still read them */
 	unsigned filters, filters_room;
 	char failed[ERROR_TEXT]; /* error of the last file that ended on its own */
 };
@@ -116,7 +116,7 @@ static bool matches(const struct known_port *known, const char *name)
 	return strcmp(name, "all") == 0 || strcmp(name, known->port->name) == 0;
 }
 
-/* The manager's copy. Returns NULL if out of memory. */
+/* Returns the manager's copy, or NULL if out of memory. */
 static const struct capture_filter *keep_filter(
 	struct capture_manager *manager, const struct capture_filter *filter)
 {
@@ -153,7 +153,7 @@ static int start_one(struct capture_manager *manager, struct known_port *known,
 	return result;
 }
 
-/* Finds matching ports that are not captured; a captured port is an error only if it was named. */
+/* Checks that a matching port exists and is not captured yet. "all" skips captured ports. */
 static int check_start(struct capture_manager *manager, const char *name, struct error *error)
 {
 	unsigned matching = 0, busy = 0;

@@ -13,7 +13,7 @@
 #include "base/quantity.h"
 #include "base/weft_time.h"
 
-/* Disk sizes also have decimal units. */
+/* Disk sizes may also have decimal units. */
 static bool parse_size(const char *text, uint64_t *bytes)
 {
 	static const struct {
@@ -89,7 +89,7 @@ bool capture_rotation_is_due(struct capture_rotation *rotation, uint64_t now_ns,
 {
 	const struct capture_limits *limits = rotation->limits;
 
-	/* A file gets at least one frame. Frames of several ports are not in order. */
+	/* Every file holds at least one frame. Frames of several ports may be out of order. */
 	if (capture_rotates(rotation) && rotation->frames > 0 &&
 		((limits->rotate_bytes > 0 && rotation->bytes + bytes > limits->rotate_bytes) ||
 			(limits->rotate_ns > 0 && now_ns > rotation->began_ns &&

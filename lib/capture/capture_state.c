@@ -20,7 +20,7 @@ static char *put_number(char *at, const char *end, const char *label, uint32_t n
 	return put(put(at, end, label), end, first);
 }
 
-/* Without snprintf(), which would take most of the time of a capture's writer. */
+/* Avoids snprintf(), which would take most of the writer's time. */
 void capture_state_format(
 	const struct capture_state *state, capture_reason_fn *reason, char *text, size_t size)
 {

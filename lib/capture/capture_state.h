@@ -3,7 +3,7 @@
 #pragma once
 
 /* The state of a frame in a device when it was captured, and its text form in captures
- * (docs/reference/wire-format.md); the same on both clocks. No DPDK. */
+ * (docs/reference/wire-format.md). The same on both clocks. Independent of DPDK. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,20 +12,19 @@
 #define CAPTURE_UNKNOWN UINT32_MAX
 
 struct capture_state {
-	uint32_t credits_blocks;   /* remaining in 'vc' towards the far end; CAPTURE_UNKNOWN */
+	uint32_t credits_blocks;   /* remaining in 'vc' towards the peer; CAPTURE_UNKNOWN */
 	uint32_t voq_depth_blocks; /* depth of the queue that holds the frame; CAPTURE_UNKNOWN */
 	uint32_t waited_ns; /* time at its source since its message was generated; 0: unknown */
 	uint8_t vc;
-	uint8_t reason; /* why deflected, delayed or dropped; 0: none */
+	uint8_t reason; /* why it was deflected, delayed or dropped; 0: none */
 };
 
-/* The text of a reason, from the X-macro list of the device that owns the port. Returns NULL if
- * there is none. */
+/* Returns the text of a reason, from the X-macro list of the device that owns the port, or NULL. */
 typedef const char *capture_reason_fn(uint8_t reason);
-/* True if a frame with this reason is not forwarded. */
+/* Returns whether a frame with this reason is not forwarded. */
 typedef bool capture_drops_fn(uint8_t reason);
 
-/* "vc 1, credits 113, voq 4, waited 250, REASON", without unknown parts. 'reason' may be NULL. Cut
- * to 'size'; 128 suffices. */
+/* Writes "vc 1, credits 113, voq 4, waited 250, REASON", without unknown parts. 'reason' may be
+ * NULL. The text is cut to 'size'; 128 bytes suffice. */
 void capture_state_format(
 	const struct capture_state *state, capture_reason_fn *reason, char *text, size_t size);

@@ -11,21 +11,21 @@
 #include "capture_filter.h"
 #include "wire/frame.h"
 
-#define PENDING 1024u /* packets being reassembled; further ones replace the oldest */
-#define PLACES  16u   /* for each of them */
+#define PENDING 1024u /* packets being reassembled at a time */
+#define PLACES  16u   /* slots in which a packet may be stored */
 
-/* A packet that has arrived in part. */
+/* A packet of which some parts have arrived. */
 struct pending {
-	uint64_t message; /* source, destination, message */
+	uint64_t message; /* all ever used: a data plane may still read them */
 	uint32_t port;    /* interface and direction */
 	uint32_t sequence, part_bytes, packet_bytes, missing;
-	uint64_t *got;  /* a bit for each part, in front of the bytes in the same allocation */
-	uint8_t *bytes; /* NULL: not used */
+	uint64_t *got;  /* one bit per part; 'bytes' follows in the same allocation */
+	uint8_t *bytes; /* NULL: slot not used */
 };
 
 struct decap {
 	struct pending pending[PENDING];
-	uint64_t *last; /* allocation of the packet that was completed last */
+	uint64_t *last; /* allocation of the last completed packet */
 	struct decap_counts counts;
 };
 
@@ -57,7 +57,7 @@ static bool is_of(const struct pending *pending, const struct pending *other)
 	       pending->port == other->port;
 }
 
-/* The packet's place, or a new one for it. */
+/* Returns the packet's slot, or one to use for it. */
 static struct pending *place_of(struct decap *decap, const struct pending *packet)
 {
 	uint64_t hash = rng_mix(packet->message ^ rng_mix(packet->port));
@@ -73,7 +73,7 @@ static struct pending *place_of(struct decap *decap, const struct pending *packe
 	return empty != NULL ? empty : at;
 }
 
-/* Starts with the first frame. */
+/* Starts a packet with its first frame. */
 static int begin(struct decap *decap, struct pending *pending, const struct pending *as)
 {
 	uint32_t parts = (as->packet_bytes - 1) / as->part_bytes + 1, words = parts / 64 + 1;
@@ -88,7 +88,7 @@ static int begin(struct decap *decap, struct pending *pending, const struct pend
 	return 0;
 }
 
-/* Returns true if the packet is complete now. */
+/* Returns true if this part completes the packet. */
 static bool take_part(struct decap *decap, struct pending *pending, uint32_t sequence,
 	const uint8_t *payload, uint32_t bytes)
 {
@@ -105,13 +105,13 @@ static bool take_part(struct decap *decap, struct pending *pending, uint32_t seq
 		return false;
 	}
 	if (pending->got[part / 64] >> part % 64 & 1)
-		return false; /* sent again */
+		return false; /* a retransmission */
 	pending->got[part / 64] |= UINT64_C(1) << part % 64;
 	memcpy(pending->bytes + at, payload, bytes);
 	return --pending->missing == 0;
 }
 
-/* Without the header of a long segment. */
+/* Returns the packet without the header of a long segment. */
 static void put_out(struct decap *decap, const uint8_t *message, uint32_t captured, uint32_t bytes,
 	struct decap_packet *packet)
 {
@@ -130,7 +130,7 @@ static void complete(struct decap *decap, struct pending *pending, struct decap_
 	pending->bytes = NULL;
 }
 
-/* Only completely captured frames are checked. */
+/* Returns the TAP payload, or NULL. Only completely captured frames are checked for damage. */
 static const uint8_t *payload_of(const struct decap_frame *frame, uint32_t *bytes)
 {
 	if (frame->captured_bytes >= frame->frame_bytes &&
@@ -165,7 +165,7 @@ int decap_add(struct decap *decap, const struct decap_frame *frame, struct decap
 	now.packet_bytes = packet_bytes;
 	pending = place_of(decap, &now);
 	if (bytes < sent) {
-		decap->counts.incomplete++; /* cut off by the capture */
+		decap->counts.incomplete++; /* truncated by the capture */
 		return 0;
 	}
 	if (!is_of(pending, &now) || (packet_bytes != 0 && pending->sequence != now.sequence)) {

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Extracts the IPv4 packets of TAPs from the frames of a capture, and reassembles those that an
- * interface split. Frames of a message may arrive in any order after the first one. Packets are
- * reassembled separately for each port and direction. Damaged frames are skipped. Safe for any
- * input (decap_fuzz.c). No I/O; one thread. */
+/* Extracts the IPv4 packets of TAPs from captured frames, and reassembles packets that an interface
+ * split. Frames of a message may arrive in any order after the first one. Packets are reassembled
+ * separately for each port and direction. Damaged frames are skipped. Safe for any input
+ * (decap_fuzz.c). Performs no I/O; not thread-safe. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,20 +14,20 @@
 struct decap_frame {
 	const uint8_t *bytes;
 	uint32_t captured_bytes, frame_bytes;
-	uint32_t interface; /* the capture's interface, below 2^24 */
+	uint32_t interface; /* capture interface, below 2^24 */
 	uint8_t direction;  /* below 4 */
 };
 
 struct decap_packet {
-	const uint8_t *bytes; /* until the next call */
+	const uint8_t *bytes; /* valid until the next call */
 	uint32_t captured_bytes, packet_bytes;
 };
 
 struct decap_counts {
-	uint64_t frames;     /* all */
-	uint64_t other;      /* without a TAP packet, or damaged */
+	uint64_t frames;     /* all frames */
+	uint64_t other;      /* frames without a TAP packet, or damaged */
 	uint64_t packets;    /* extracted */
-	uint64_t incomplete; /* packets that lack a part */
+	uint64_t incomplete; /* packets with missing parts */
 };
 
 struct decap;
@@ -36,7 +36,7 @@ struct decap;
 struct decap *decap_create(void);
 void decap_destroy(struct decap *decap);
 
-/* Returns 1 if the frame completes a packet, 0 if it does not, or -ENOMEM. */
+/* Returns 1 and the packet if the frame completes one, 0 if it does not, or -ENOMEM. */
 int decap_add(struct decap *decap, const struct decap_frame *frame, struct decap_packet *packet);
-/* Call this after the last frame. */
+/* Call after the last frame. */
 struct decap_counts decap_end(struct decap *decap);

@@ -10,7 +10,7 @@
 
 #define TSRESOL_NS 9
 
-/* Options of one block in file format. */
+/* Options of one block, in file format. */
 struct options {
 	uint8_t bytes[2 * PCAPNG_COMMENT_MAX + 64];
 	uint32_t used;
@@ -55,7 +55,7 @@ static void emit(struct pcapng *pcapng, const void *bytes, size_t count)
 		pcapng->failed = pcapng->write(pcapng->ctx, bytes, count);
 }
 
-/* A block: type, length, fixed part, packet data with padding (or none), options, length. */
+/* Writes a block: type, length, fixed part, padded packet data (if any), options, length. */
 static int emit_block(struct pcapng *pcapng, uint32_t type, const void *fixed, uint32_t fixed_bytes,
 	const void *data, uint32_t data_bytes, const struct options *options)
 {

@@ -15,19 +15,19 @@
  *     l1: recv 4096b from -1 tag -1
  *     }
  *
- * calc is in nanoseconds. 'requires': begins after the other has ended; 'irequires': after it has
- * begun. A recv from -1 takes any source, tag -1 any tag. Labels are optional and local to their
- * rank; they are words or numbers. tag, cpu and nic are optional (0). Comments are //, # and the C
- * form. A statement ends with its line, with ';' or with the rank's '}'. A rank that does not
- * appear has no operations.
+ * A calc is in nanoseconds. 'requires': starts after the other operation has ended; 'irequires':
+ * after it has started. In a recv, source -1 and tag -1 match any. Labels are optional and local to
+ * their rank; they are words or numbers. tag, cpu and nic are optional (0). Comments start with //
+ * or #, or have the C form. A statement ends with its line, with ';' or with the rank's '}'. A rank
+ * that does not appear has no operations.
  *
- * The binary form that txt2bin writes is read as well, and recognised by its first bytes.
+ * The binary form that txt2bin writes is also read, and recognised by its first bytes.
  *
- * Stricter than txt2bin: no rank appears twice, labels are defined once, in any order, and
- * dependencies have no cycle.
+ * Stricter than txt2bin: no rank appears twice, each label is defined once (in any order), and
+ * dependencies have no cycles.
  *
- * A schedule is constant once read; any thread may read it. Its large arrays come from
- * base/spill.h. */
+ * A schedule is constant once read, so any thread may read it. base/spill.h allocates its large
+ * arrays. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,34 +40,34 @@
 #define GOAL_OPS_MAX     (1u << 28)
 #define GOAL_EDGES_MAX   (1u << 29)
 #define GOAL_FILE_MAX    ((size_t)1 << 34)
-#define GOAL_TEXT_MAX    ((size_t)1 << 30) /* matrices, flows */
+#define GOAL_TEXT_MAX    ((size_t)1 << 30) /* for matrices and flows */
 #define GOAL_BYTES_MAX   ((uint64_t)1 << 40)
 #define GOAL_CALC_MAX_NS ((uint64_t)1 << 63)
 #define GOAL_CPU_MAX     UINT16_MAX
-#define GOAL_ANY         UINT32_MAX /* source of a recv */
+#define GOAL_ANY         UINT32_MAX /* any source of a recv */
 
 enum goal_kind { GOAL_SEND, GOAL_RECV, GOAL_CALC };
 
 struct goal_op {
-	uint64_t amount; /* bytes; nanoseconds for a calc */
-	uint32_t peer;   /* rank; GOAL_ANY: any */
+	uint64_t amount; /* bytes, or nanoseconds of a calc */
+	uint32_t peer;   /* rank, or GOAL_ANY */
 	uint32_t tag;
-	uint32_t label; /* goal_label() */
+	uint32_t label; /* offset in 'labels' */
 	uint32_t line;  /* line in the file */
-	uint32_t waits; /* incoming edges */
-	uint16_t cpu;   /* the i-th that the rank's file names, in ascending order */
+	uint32_t waits; /* number of incoming edges */
+	uint16_t cpu;   /* index among the CPUs of the rank, in ascending order */
 	uint8_t kind;   /* enum goal_kind */
 	bool any_tag;   /* recv only */
 };
 
 struct goal_rank {
-	uint32_t first, count; /* its operations, in the order of the file */
+	uint32_t first, count; /* its operations, in file order */
 };
 
-/* An edge: the operation that waits, and the event of the other one that it waits for. */
-#define GOAL_EDGE_STARTED 0x80000000u /* 'irequires' */
+/* An edge: the waiting operation, and the event of the other operation for which it waits. */
+#define GOAL_EDGE_STARTED 0x80000000u /* set for 'irequires' */
 
-/* A schedule joined from several (goal.h). */
+/* One of the schedules that goal_join() merged. */
 struct goal_name {
 	char name[64];
 	uint32_t first_rank;
@@ -77,67 +77,65 @@ struct goal {
 	uint32_t ranks, ops, edges;
 	struct goal_rank *rank;
 	struct goal_op *op;
-	uint32_t *first_edge; /* operation i has edge[first_edge[i]] .. [first_edge[i + 1] - 1] */
-	uint32_t *edge;       /* operation, GOAL_EDGE_STARTED */
+	uint32_t *first_edge; /* of i: edge[first_edge[i]] .. edge[first_edge[i + 1] - 1] */
+	uint32_t *edge;       /* waiting operation, with GOAL_EDGE_STARTED */
 	char *labels;
-	uint32_t nic_line;      /* line of the first operation with a nic other than 0; 0: none */
-	struct goal_name *part; /* [parts] by first rank */
-	uint32_t parts;         /* 0: it was not joined */
+	uint32_t nic_line;      /* line of the first operation with a non-zero nic; 0: none */
+	struct goal_name *part; /* [parts], by first rank */
+	uint32_t parts;         /* 0: not joined */
 	uint32_t starts;        /* operations that goal_join() added */
 };
 
-/* Returns NULL with errno and error set: "ORIGIN:LINE:COLUMN: what is wrong, what was expected";
- * for the binary form "ORIGIN: rank R, operation N: …". */
+/* Return NULL with errno and 'error' set: "ORIGIN:LINE:COLUMN: what is wrong, what was expected",
+ * or "ORIGIN: rank R, operation N: …" for the binary form. */
 struct goal *goal_parse(const char *text, size_t length, const char *origin, struct error *error);
 struct goal *goal_load(const char *path, struct error *error);
 void goal_destroy(struct goal *goal);
 
-/* "" without a label. */
+/* Returns "" if there is no label. */
 static inline const char *goal_label(const struct goal *goal, uint32_t op)
 {
 	return goal->labels + goal->op[op].label;
 }
 
-/* For messages: "rank 3", or "a: rank 3" for rank 3 of part a. */
+/* Writes "rank 3", or "a: rank 3" for rank 3 of part a, to 'text', which is returned. */
 #define GOAL_RANK_TEXT 96
 const char *goal_rank_text(const struct goal *goal, uint32_t rank, char text[GOAL_RANK_TEXT]);
-/* Number of a rank in its part. */
+/* Returns the number of a rank within its part. */
 uint32_t goal_rank_number(const struct goal *goal, uint32_t rank);
 
-/* "send", "recv", "calc" */
+/* Returns "send", "recv" or "calc". */
 const char *goal_kind_name(enum goal_kind kind);
 
-/* Merges schedules that run concurrently into one: ranks are numbered consecutively, and the
- * numbers and labels of operations stay separate. */
+/* Merges schedules that run concurrently into one. Ranks are numbered consecutively; operation
+ * numbers and labels stay separate. */
 
 struct goal_part {
 	const struct goal *goal;
 	const char *name;
-	uint64_t delay_ns; /* its operations start this much later, after a calc 'start' */
+	uint64_t delay_ns; /* start of its operations, after a calc 'start' */
 };
 
-/* The caller owns the result. Returns NULL with errno and error set: EINVAL if ranks, operations or
- * dependencies exceed the limits of a schedule; ENOMEM. */
+/* Returns a schedule for goal_destroy(), or NULL with errno and 'error' set: EINVAL if ranks,
+ * operations or dependencies exceed the limits of a schedule, or ENOMEM. */
 struct goal *goal_join(const struct goal_part *part, uint32_t parts, struct error *error);
 
-/* The matrix of an all-to-allv: a file of lines SRC DST BYTES, ranks by number, '#' for comments.
- * If a pair has several lines, the last one counts; pairs without a line have 0. */
+/* The matrix of an all-to-allv: a file of lines SRC DST BYTES with rank numbers; '#' starts a
+ * comment. If a pair has several lines, the last one applies; pairs without a line have 0. */
 
 #define GOAL_MATRIX_RANKS_MAX 8192
 
-/* [from * ranks + to]. The caller frees '*matrix' in every case. Returns 0, or a negative errno
- * with error set. */
+/* Reads '*matrix', indexed by [from * ranks + to]. The caller frees it, even after an error.
+ * Returns 0, or a negative errno with 'error' set. */
 int goal_matrix_load(const char *path, uint32_t ranks, uint64_t **matrix, struct error *error);
-/* The same for a text in memory that ends with a 0 byte, which is changed; 'matrix' has only
- * zeros. */
+/* The same for a 0-terminated text in memory, which is modified. 'matrix' must be zeroed. */
 int goal_matrix_parse(char *text, size_t length, const char *path, uint32_t ranks, uint64_t *matrix,
 	struct error *error);
 
-/* Reads schedules in the binary format of LogGOPSim's txt2bin. For goal_parse.c. */
+/* Reads the binary format of LogGOPSim's txt2bin, for goal_parse.c. */
 
-/* True if the bytes are not GOAL text but start like that format. */
+/* Returns whether the bytes start like that format and not like GOAL text. */
 bool goal_binary_is(const char *bytes, size_t length);
-/* Fills a zeroed schedule; call goal_destroy() even after an error. Returns 0, -ENOMEM, or -EINVAL
- * with error set. */
+/* Fills a zeroed schedule. Returns 0, -ENOMEM or -EINVAL; call goal_destroy() in every case. */
 int goal_binary_read(struct goal *goal, const char *bytes, size_t length, const char *origin,
 	struct error *error);

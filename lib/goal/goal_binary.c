@@ -3,7 +3,7 @@
 
 /* The form that LogGOPSim's txt2bin writes: little-endian numbers, packed.
  *
- *     0   u64  4223; all places below count from byte 8
+ *     0   u64  4223; all positions below count from byte 8
  *     8   u32  ranks; u8 highest cpu; u8 highest nic
  *     14       for each rank: u64 begin and u64 end of its part
  *
@@ -15,8 +15,8 @@
  *         and u32 index of the first of them in the list; then the same for its start
  *     the list: u32 numbers of operations that wait
  *
- * Peer or tag 2^32 - 1 of a recv stands for any. An operation has no label, and its number in the
- * rank, starting at 1, takes the place of a line. */
+ * In a recv, peer or tag 2^32 - 1 matches any. Operations have no labels. An operation's number in
+ * its rank, from 1, serves as its line number. */
 
 #include "goal.h"
 
@@ -29,17 +29,17 @@
 #define COOKIE   4223u
 #define ORIGIN   8
 #define HEADER   6
-#define PLACES   16 /* bytes per rank: the position of its part */
+#define PLACES   16 /* bytes per rank: begin and end of its part */
 #define OP_BYTES 39
 
 struct reader {
-	const unsigned char *from; /* at ORIGIN */
+	const unsigned char *from; /* the file, from ORIGIN */
 	uint64_t length;
 	struct goal_lexer lexer; /* for messages */
 	struct goal_builder build;
 };
 
-/* The part of a rank. */
+/* A rank's part of the file. */
 struct part {
 	const unsigned char *op, *list;
 	uint32_t rank, ops;
@@ -130,7 +130,7 @@ static int read_op(struct reader *reader, const struct part *part, uint32_t numb
 	return goal_build_op(&reader->build, &op, NULL);
 }
 
-/* The operations that wait for the end of an operation, or for its start. */
+/* Reads the operations that wait for the end, or for the start, of an operation. */
 static int read_waiting(struct reader *reader, const struct part *part, uint32_t number,
 	const unsigned char *at, uint32_t started)
 {
@@ -172,7 +172,7 @@ static int read_rank(struct reader *reader, uint32_t rank)
 	return result == 0 ? goal_build_rank_end(&reader->build) : result;
 }
 
-/* The numbers of requirements are redundant: they must agree with the lists. */
+/* Checks the numbers of requirements, which are redundant, against the lists. */
 static int check_waits(const struct reader *reader)
 {
 	const struct goal *goal = reader->build.goal;

@@ -178,8 +178,7 @@ static int tie(struct goal_builder *build, const struct goal_requires *requires)
 				    build, from, to | (requires->started ? GOAL_EDGE_STARTED : 0));
 }
 
-/* Renumbers the CPUs that the rank names as 0, 1, …: a file may name few CPUs with large
- * numbers. */
+/* Renumbers the rank's CPUs as 0, 1, …, because a file may use few CPUs with large numbers. */
 static void number_cpus(struct goal_builder *build)
 {
 	const struct goal_rank *rank = &build->goal->rank[build->rank];

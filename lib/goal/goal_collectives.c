@@ -8,10 +8,10 @@
 #include "goal.h"
 #include "goal_generate_private.h"
 
-/* A ring of ranks 'stride' apart; each passes messages to the next. */
+/* A ring of ranks that are 'stride' apart. Each sends to the next. */
 struct ring {
 	uint32_t first, stride, count;
-	uint32_t index; /* the rank's place in it */
+	uint32_t index; /* the rank's index in the ring */
 };
 
 static uint64_t part_of(uint64_t bytes, uint32_t parts)
@@ -40,8 +40,8 @@ static struct ring whole_ring(const struct goal_writer *writer)
 
 /* --- allreduce --- */
 
-/* Folds the ranks to the highest power of two. Among the first 2 * 'over' ranks, each even one
- * first passes its data to the next odd one, and finally gets the result from it. */
+/* Folds the ranks to the largest power of two. Among the first 2 * 'over' ranks, each even one
+ * first sends its data to the next odd one, and finally receives the result from it. */
 struct fold {
 	uint32_t power, over, place;
 	bool paired, out;
@@ -61,7 +61,7 @@ static struct fold fold_of(const struct goal_writer *writer)
 	return fold;
 }
 
-/* Before the steps, or after them. */
+/* Folds before the steps, or unfolds after them. */
 static void fold_pairs(struct goal_writer *writer, const struct fold *fold, bool after)
 {
 	uint32_t rank = writer->rank;
@@ -269,7 +269,7 @@ int goal_alltoallv_check(const struct goal_generate_config *config, struct error
 
 /* --- pipeline, training --- */
 
-/* The ranks of a training step: tensor ranks are neighbours, then the stages of a pipeline. */
+/* A rank's place in a training step. Tensor ranks are adjacent, followed by the pipeline stages. */
 struct place {
 	uint32_t tensors, stages, replicas;
 	uint32_t stage;
@@ -318,8 +318,8 @@ static void allreduce_along(struct goal_writer *writer, const struct ring *ring,
 	go_round(writer, ring, 2 * (ring->count - 1), part_of(bytes, ring->count));
 }
 
-/* Passes all microbatches through the stages, forwards, or backwards with twice the computation.
- * Every rank passes a microbatch to its counterpart in the next stage. */
+/* Passes all microbatches forwards through the stages, or backwards with twice the computation.
+ * Every rank sends a microbatch to its counterpart in the next stage. */
 static void pass_stages(struct goal_writer *writer, const struct place *place, bool back)
 {
 	const struct goal_generate_config *config = writer->config;

@@ -10,7 +10,7 @@
 #include "goal.h"
 #include "goal_build.h"
 
-/* The edges of a schedule, sorted by source, and checked for cycles. */
+/* Sorts the edges of a schedule by source, and checks them for cycles. */
 
 static uint32_t target(uint32_t edge)
 {
@@ -37,7 +37,7 @@ static int sort_edges(struct goal_builder *build)
 	return 0;
 }
 
-/* Kahn's algorithm: removes and counts operations that wait for no remaining one. */
+/* Kahn's algorithm: removes operations that wait for no remaining one. Returns their number. */
 static uint32_t take_away(const struct goal *goal, uint32_t *waits, uint32_t *queue)
 {
 	uint32_t head = 0, tail = 0;
@@ -57,8 +57,8 @@ static uint32_t take_away(const struct goal *goal, uint32_t *waits, uint32_t *qu
 	return tail;
 }
 
-/* Each remaining operation waits for another remaining one, so following predecessors eventually
- * leads into a cycle. */
+/* Returns an operation of a cycle. Each remaining operation waits for another remaining one, so
+ * following predecessors eventually leads into a cycle. */
 static uint32_t find_cycle(const struct goal *goal, const uint32_t *waits, uint32_t *before)
 {
 	uint32_t at = 0;

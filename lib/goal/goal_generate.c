@@ -12,18 +12,18 @@
 struct kind {
 	const char *name;
 	void (*round)(struct goal_writer *writer);
-	/* Number of sends and receives of all ranks in a round. */
+	/* Returns the number of operations that 'round' writes for all ranks. */
 	uint64_t (*ops)(const struct goal_generate_config *config);
 	int (*check)(const struct goal_generate_config *config, struct error *error); /* or NULL */
-	unsigned takes; /* enum takes */
+	unsigned takes; /* set of enum takes */
 };
 
-/* Members of the configuration that a kind accepts. */
+/* Configuration members that a kind accepts. */
 enum takes {
 	GRID = 1,
-	NEIGHBOURS = 2, /* up to three dimensions, and periodic, if the check permits */
+	NEIGHBOURS = 2, /* up to three dimensions, perhaps periodic */
 	GROUP = 4,
-	MICROBATCHES = 8, /* it computes itself */
+	MICROBATCHES = 8, /* writes its own calcs */
 	GRADIENT = 16,
 	MATRIX = 32,
 };
@@ -60,7 +60,6 @@ void goal_writer_put(struct goal_writer *writer, const struct goal_step *step)
 	writer->before_count = count;
 }
 
-/* Sends and receives concurrently; the next step waits for both. */
 void goal_writer_exchange(struct goal_writer *writer, uint32_t to, uint32_t from)
 {
 	const struct goal_step step = {.sends = to != GOAL_NO_RANK,
@@ -97,7 +96,7 @@ static uint64_t alltoall_ops(const struct goal_generate_config *config)
 	return (uint64_t)2 * config->ranks * (config->ranks - 1);
 }
 
-/* The process grid of a matrix; rows and columns have 'common' as their largest common divisor. */
+/* The process grid of a matrix. 'common' is the largest common divisor of rows and columns. */
 struct grid {
 	uint32_t rows, columns, common;
 };
@@ -117,7 +116,7 @@ uint32_t goal_square_rows(uint32_t ranks)
 	return rows;
 }
 
-/* The configured grid, or the grid of these ranks that is nearest to a square. */
+/* Returns the configured grid, or the grid of these ranks that is nearest to a square. */
 static struct grid grid_of(const struct goal_generate_config *config)
 {
 	struct grid grid = {config->rows, config->columns, 1};
@@ -142,9 +141,9 @@ static int check_grid(const struct goal_generate_config *config, struct error *e
 		config->ranks);
 }
 
-/* Block (I, J) of the matrix is at (I mod rows, J mod columns). Its transpose belongs to (J mod
- * rows, I mod columns). So rank (i, j) sends to all (p, q) with p = j and q = i modulo 'common'. In
- * each of the steps every rank sends to one rank and receives from one. */
+/* Block (I, J) of the matrix is at (I mod rows, J mod columns), and its transpose belongs to (J mod
+ * rows, I mod columns). Rank (i, j) therefore sends to all (p, q) with p = j and q = i modulo
+ * 'common'. In each step, every rank sends to one rank and receives from one. */
 static void transpose(struct goal_writer *writer)
 {
 	struct grid grid = grid_of(writer->config);
@@ -165,7 +164,7 @@ static void transpose(struct goal_writer *writer)
 	}
 }
 
-/* One of every 'common' ranks has a block that stays. */
+/* One in 'common' ranks has a block that stays. */
 static uint64_t transpose_ops(const struct goal_generate_config *config)
 {
 	struct grid grid = grid_of(config);
@@ -212,7 +211,7 @@ static const struct kind kinds[] = {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* Other usual names of kinds. */
+/* Other common names of kinds. */
 static const char *const aliases[][2] = {{"all-to-all", "alltoall"}, {"all-to-allv", "alltoallv"},
 	{"allreduce-recursive-doubling", "allreduce"}};
 
@@ -245,7 +244,7 @@ static int check_length(
 {
 	bool computes = config->calc_ns > 0 && (kind->takes & MICROBATCHES) == 0;
 	uint64_t round = kind->ops(config) + (computes ? config->ranks : 0);
-	/* Every operation of a step may wait for every operation of the previous step. */
+	/* Every operation of a step may require every operation of the previous step. */
 	unsigned step = (kind->takes & NEIGHBOURS) == 0 ? 2
 			: config->layers == 0           ? 8
 							: GOAL_STEP_MAX;

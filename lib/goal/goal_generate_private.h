@@ -2,12 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Shared by goal_generate.c, goal_grid.c and goal_collectives.c only: how a kind writes the steps
- * of a rank. */
+/* Writes the steps of a rank. Private to goal_generate.c, goal_grid.c and goal_collectives.c. */
 
 #include "goal_generate.h"
 
-/* Sends and receives of a rank in one step: six neighbours in three dimensions. */
+/* Maximum sends, and receives, of a rank in one step: six neighbours in three dimensions. */
 #define GOAL_NEIGHBOURS_MAX 6
 #define GOAL_STEP_MAX       (2 * GOAL_NEIGHBOURS_MAX)
 
@@ -16,8 +15,8 @@ struct goal_writer {
 	FILE *out;
 	uint32_t rank, label;
 	uint64_t send_bytes, receive_bytes; /* sizes of the next step's messages */
-	uint32_t tag; /* tag of the next step; advances at all ranks alike, including idle ones */
-	uint32_t before[GOAL_STEP_MAX]; /* labels of the previous step */
+	uint32_t tag; /* tag of the next step; advances equally at all ranks, including idle ones */
+	uint32_t before[GOAL_STEP_MAX]; /* labels of the previous step's operations */
 	unsigned before_count;
 };
 
@@ -30,19 +29,19 @@ struct goal_step {
 	struct goal_partner to[GOAL_NEIGHBOURS_MAX], from[GOAL_NEIGHBOURS_MAX];
 };
 
-/* Sends and receives concurrently once the previous step has ended. After a step without
- * operations, the next one waits for the one before it. */
+/* Writes sends and receives that run concurrently once the previous step has ended. If the step has
+ * no operations, the next one waits for the step before it. */
 void goal_writer_put(struct goal_writer *writer, const struct goal_step *step);
 
 #define GOAL_NO_RANK UINT32_MAX
 
-/* A step with at most one send and one receive; GOAL_NO_RANK: none. Every step of every rank has a
- * number, even if the rank is idle: the tag. */
+/* Writes a step with at most one send and one receive (GOAL_NO_RANK: none). Its tag counts the
+ * steps, including those in which the rank is idle. */
 void goal_writer_exchange(struct goal_writer *writer, uint32_t to, uint32_t from);
-/* A step that computes; nothing for 0 ns. */
+/* Writes a step that computes, or nothing for 0 ns. */
 void goal_writer_compute(struct goal_writer *writer, uint64_t calc_ns);
 
-/* Rows of the grid of these ranks that is nearest to a square. */
+/* Returns the number of rows in the grid of these ranks that is nearest to a square. */
 uint32_t goal_square_rows(uint32_t ranks);
 
 /* goal_grid.c */

@@ -32,14 +32,14 @@ static struct grid grid_of(const struct goal_generate_config *config, uint32_t r
 	return grid;
 }
 
-/* Number of ranks along a dimension, counting every 'stride'-th one. */
+/* Returns the number of ranks along a dimension, counting every 'stride'-th one. */
 static uint32_t count_along(const struct grid *grid, unsigned dim, uint32_t stride)
 {
 	return (grid->size[dim] - 1) / stride + 1;
 }
 
-/* Finds the neighbour 'stride' ranks forwards or backwards in a dimension. False at an end, or if
- * it would be the rank itself. */
+/* Finds the neighbour 'stride' ranks forwards or backwards in a dimension. Returns false if there
+ * is none, or if it is the rank itself. */
 static bool find_neighbour(
 	const struct grid *grid, unsigned dim, bool back, uint32_t stride, uint32_t *rank)
 {
@@ -62,8 +62,8 @@ static bool takes_part(const struct grid *grid, uint32_t stride)
 	return true;
 }
 
-/* Exchanges with all neighbours at once. The tag tells the directions apart, because on a ring of
- * two ranks both neighbours are the same rank. */
+/* Exchanges with all neighbours concurrently. The tag distinguishes directions, because in a ring
+ * of two ranks both neighbours are the same rank. */
 static void exchange(struct goal_writer *writer, const struct grid *grid, uint32_t stride)
 {
 	struct goal_step step = {.sends = 0};
@@ -133,13 +133,13 @@ void goal_sweep(struct goal_writer *writer)
 	sweep(writer, &grid, true);
 }
 
-/* The same number as in a halo that is not periodic: one per link and direction. */
+/* As many as in a halo that is not periodic: one per link and direction. */
 uint64_t goal_sweep_ops(const struct goal_generate_config *config)
 {
 	return goal_halo_ops(config);
 }
 
-/* The stride of the coarsest level at which two ranks are left in some dimension. */
+/* Returns the stride of the coarsest level with two ranks left in some dimension. */
 static uint32_t coarsest(const struct grid *grid)
 {
 	uint32_t max = 0, stride = 1;

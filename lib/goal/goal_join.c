@@ -13,7 +13,7 @@ struct sizes {
 	uint64_t ranks, ops, edges, labels;
 };
 
-/* Counts the operations of a rank that can begin at once. */
+/* Counts the operations of a rank that have no requirements. */
 static uint32_t count_first(const struct goal *goal, uint32_t rank)
 {
 	uint32_t count = 0;
@@ -51,7 +51,7 @@ static struct sizes measure(const struct goal_part *part, uint32_t parts)
 	return sizes;
 }
 
-/* Appends the calc that the first operations of a rank wait for. */
+/* Appends the calc that delays the first operations of a rank. */
 static void add_start(struct goal *into, const struct goal *from, uint32_t rank, uint64_t delay_ns)
 {
 	uint32_t start = into->ops++;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SHOWN 32 /* characters of a token shown in messages */
+#define SHOWN 32 /* maximum characters of a token in messages */
 
 void goal_lexer_init(struct goal_lexer *lexer, const char *text, size_t length, const char *origin,
 	struct error *error)

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* Parses a GOAL text statement by statement. Labels are resolved at the end of their rank
- * (goal_build.c); edges are sorted and checked for cycles at the end (goal_edges.c). */
+ * (goal_build.c). Edges are sorted and checked for cycles at the end (goal_edges.c). */
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 struct parser {
 	struct goal_lexer lexer;
-	struct goal_token token; /* the current token */
+	struct goal_token token;
 	struct goal_builder build;
 	uint32_t rank;
 };

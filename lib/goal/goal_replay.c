@@ -13,7 +13,7 @@ static uint32_t op_list_pop(struct op_list *list, const uint32_t *next)
 	return op;
 }
 
-/* 'before' is the predecessor of 'op'; GOAL_NONE for the head. */
+/* 'before': the predecessor of 'op', or GOAL_NONE for the head. */
 static void op_list_remove(struct op_list *list, uint32_t *next, uint32_t before, uint32_t op)
 {
 	if (before == GOAL_NONE)
@@ -39,8 +39,8 @@ static bool fits(const struct goal_replay *replay, uint32_t recv, uint32_t send)
 	       (wanted->any_tag || wanted->tag == sent->tag);
 }
 
-/* Records that 'op' started or ended for the operations that wait for it, and appends those that no
- * longer wait for anything to 'ready'. */
+/* Records that 'op' started or ended for the operations that wait for it. Appends those with no
+ * remaining requirements to 'ready'. */
 static void release(struct goal_replay *replay, uint32_t op, uint32_t moment, struct op_list *ready)
 {
 	const struct goal *goal = replay->goal;
@@ -75,7 +75,7 @@ static weft_time copy_ps(const struct goal_replay *replay, uint64_t bytes)
 	return ps < WEFT_TIME_NEVER ? (weft_time)ps : WEFT_TIME_NEVER;
 }
 
-/* Time that a CPU works on a recv that has its message. */
+/* Returns the CPU time of a recv that has its message. */
 static weft_time recv_ps(const struct goal_replay *replay, uint32_t recv)
 {
 	uint32_t send = replay->next_message[recv];
@@ -87,7 +87,7 @@ static weft_time recv_ps(const struct goal_replay *replay, uint32_t recv)
 	return replay->overhead_ps + copy;
 }
 
-/* When an operation that a CPU begins at 'at' ends: a calc, a copy, or the work on a message. */
+/* Returns when an operation that a CPU starts at 'at' ends: a calc, a copy or an overhead. */
 static weft_time end_of(const struct goal_replay *replay, const struct goal_replay_cpu *cpu,
 	uint32_t op, weft_time at)
 {
@@ -103,7 +103,7 @@ static weft_time end_of(const struct goal_replay *replay, const struct goal_repl
 	return ps > WEFT_TIME_NEVER - 1 - at ? WEFT_TIME_NEVER - 1 : at + ps;
 }
 
-/* Once for each operation. */
+/* Releases the operations that wait for the start of 'op', once. */
 static void release_begin(struct goal_replay *replay, uint32_t op, struct op_list *ready)
 {
 	if (replay->state[op] == OP_POSTED)
@@ -160,7 +160,7 @@ static uint32_t host_of(const struct goal_replay *replay, uint32_t rank)
 	return replay->rank[rank].host;
 }
 
-/* The host's next message for 'op': its own operation's, or an answer to another host's. */
+/* Returns the host's next message for 'op': its own send or request, or an answer. */
 static uint32_t word_of(const struct goal_replay *replay, uint32_t host, uint32_t op)
 {
 	if (!goal_replay_asks(replay, op) || replay->state[op] == OP_ANSWERED)
@@ -189,7 +189,7 @@ static uint64_t bytes_of(const struct goal_replay *replay, uint32_t word)
 	return word > GOAL_SEND_OF ? 0 : replay->goal->op[word].amount;
 }
 
-/* Appends to the send list of host number 'number'. */
+/* Appends to the send list of host 'number'. */
 static void enqueue(struct goal_replay *replay, uint32_t number, uint32_t op, weft_time at)
 {
 	uint32_t to = to_of(replay, word_of(replay, number, op));
@@ -203,7 +203,7 @@ static void enqueue(struct goal_replay *replay, uint32_t number, uint32_t op, we
 	op_list_push(&replay->queue[queue].due, replay->next, op);
 }
 
-/* A recv has its message. */
+/* Call when a recv has its message. */
 static void finish_recv(
 	struct goal_replay *replay, uint32_t recv, weft_time at, struct op_list *ready)
 {
@@ -213,7 +213,7 @@ static void finish_recv(
 		begin_on_cpu(replay, cpu_of(replay, recv), recv, at, ready);
 }
 
-/* A recv takes a message, or the request for one. */
+/* Gives a message, or the request for one, to a recv. */
 static void match(struct goal_replay *replay, uint32_t recv, uint32_t send, weft_time at,
 	struct op_list *ready)
 {
@@ -225,7 +225,7 @@ static void match(struct goal_replay *replay, uint32_t recv, uint32_t send, weft
 		finish_recv(replay, recv, at, ready);
 }
 
-/* Takes a message that has already arrived, or joins the waiting recvs. */
+/* Takes a message that has already arrived, or adds the recv to the waiting ones. */
 static void post_recv(struct goal_replay *replay, uint32_t op, weft_time at, struct op_list *ready)
 {
 	struct goal_replay_rank *rank = &replay->rank[replay->owner[op]];
@@ -243,8 +243,8 @@ static void post_recv(struct goal_replay *replay, uint32_t op, weft_time at, str
 	op_list_push(&rank->posted, replay->next, op);
 }
 
-/* The message of a send, or its request, has arrived: a waiting recv takes it, or a later one
- * will. */
+/* Call when the message or request of a send has arrived. It goes to a waiting recv or to a later
+ * one. */
 static void arrive(struct goal_replay *replay, uint32_t send, weft_time at, struct op_list *ready)
 {
 	struct goal_replay_rank *rank = &replay->rank[replay->goal->op[send].peer];
@@ -261,7 +261,7 @@ static void arrive(struct goal_replay *replay, uint32_t send, weft_time at, stru
 	op_list_push(&rank->unexpected, replay->next_message, send);
 }
 
-/* After its overhead. */
+/* Call when the overhead of a send has passed. */
 static void dispatch_send(
 	struct goal_replay *replay, uint32_t op, weft_time at, struct op_list *ready)
 {
@@ -379,7 +379,7 @@ bool goal_replay_poll(
 	return true;
 }
 
-/* False: more than its host sends. */
+/* Returns false if this would exceed the messages that the host sends. */
 static bool put_in_flight(struct goal_replay *replay, uint32_t word)
 {
 	struct goal_replay_channel *channel =

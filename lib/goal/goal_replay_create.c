@@ -14,13 +14,13 @@ static int compare_numbers(const void *a, const void *b)
 	return (one > two) - (one < two);
 }
 
-/* Capacity for channels and slots. With rendezvous a send has request, answer and message. */
+/* Returns the capacity for channels and slots. With rendezvous, a send has three messages. */
 static size_t messages_max(const struct goal_replay *replay)
 {
 	return (replay->rendezvous_bytes != 0 ? 3 : 1) * (size_t)replay->goal->ops + 1;
 }
 
-/* For each host, the hosts that it answers: a range of 'to' that ends at 'end'. */
+/* For each host, the hosts that it answers, as a range of 'to' that ends at 'end'. */
 struct answers {
 	uint32_t *end, *to;
 };
@@ -46,7 +46,7 @@ static int count_answers(const struct goal_replay *replay, struct answers *answe
 	return 0;
 }
 
-/* Creates a host's channels from its destinations; 'scratch' has room for them. */
+/* Creates a host's channels from its destinations, for which 'scratch' has room. */
 static void make_channels(struct goal_replay *replay, struct goal_replay_host *host,
 	const struct answers *answers, uint32_t *scratch, uint32_t *channels, uint32_t *slots)
 {
@@ -94,7 +94,7 @@ static uint32_t count_cpus(const struct goal *goal, uint32_t rank)
 	return cpus;
 }
 
-/* The CPUs of a host are one range of the array. */
+/* The CPUs of a host are contiguous in the array. */
 static int make_cpus(struct goal_replay *replay)
 {
 	uint32_t cpus = 0;

@@ -17,8 +17,8 @@ static mode_t usual_mode(void)
 	return 0666 & ~mask;
 }
 
-/* True if a file can be replaced or created. A file that is not writable, not regular, or does not
- * have exactly one name is opened in place. */
+/* Returns true if a file can be replaced or created. A file that is not writable, not regular, or
+ * does not have exactly one hard link is written in place. */
 static bool find_target(struct atomic_file *file, mode_t *mode)
 {
 	struct stat status;
@@ -40,9 +40,9 @@ static void remove_fresh(const struct atomic_file *file)
 		unlink(file->fresh);
 }
 
-/* A file without a name in the target's folder, so that no file is left behind, however the program
- * ends. Returns -1 if the file system does not support such files or could not name them later
- * (link_fresh()). */
+/* Opens a file without a name in the target's folder, so that no file is left behind, however the
+ * program ends. Returns -1 if the file system does not support this or link_fresh() could not name
+ * the file later. */
 static int open_nameless(const struct atomic_file *file)
 {
 	char folder[PATH_MAX];
@@ -59,7 +59,7 @@ static int open_nameless(const struct atomic_file *file)
 	return open(folder, O_TMPFILE | O_WRONLY, 0600);
 }
 
-/* A temporary file in the target's folder; NULL if impossible. */
+/* Opens a temporary file in the target's folder. Returns NULL if this is impossible. */
 static FILE *open_fresh(struct atomic_file *file)
 {
 	mode_t mode;

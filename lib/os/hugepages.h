@@ -2,12 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Hugepages of this machine. Needs no EAL. */
+/* Hugepages of this machine. Does not need EAL. */
 
 #include <stdint.h>
 
-/* Bytes in free hugepages of all sizes; 0 if none or unsupported. 'root' is a prefix of /sys; ""
- * except in tests. */
+/* Returns the bytes in free hugepages of all sizes; 0 if there are none or they are unsupported.
+ * 'root' is a prefix of /sys, "" except in tests. */
 uint64_t hugepages_free_bytes(const char *root);
 
 /* Serialises processes between checking for free hugepages and allocating them. Returns a

@@ -75,7 +75,7 @@ int netns_run(const char *name, netns_work_fn *work, void *ctx, struct error *er
 	pthread_t thread;
 	int result;
 
-	/* Signals are left to the program's other threads. */
+	/* Signals go to the program's other threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	result = pthread_create(&thread, NULL, job_main, &job);
@@ -104,7 +104,7 @@ static int loopback_up(void)
 	return result;
 }
 
-/* Runs in its own thread: creates a namespace and pins it to 'path'. */
+/* Creates a namespace and pins it to 'path'. Runs in a thread of its own. */
 static int make_and_pin(void *path, struct error *error)
 {
 	char self[64];
@@ -121,7 +121,7 @@ static int make_and_pin(void *path, struct error *error)
 	return 0;
 }
 
-/* Like 'ip netns': the directory is a shared mount, so that other mount namespaces see additions
+/* As in 'ip netns', the directory is a shared mount, so that other mount namespaces see additions
  * and removals. */
 static int directory_make(struct error *error)
 {

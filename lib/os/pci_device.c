@@ -18,7 +18,7 @@
 /* Bridges in a group may keep their driver, because vfio ignores them. */
 #define PCI_CLASS_BRIDGE 0x06
 
-#define SCOPE_LINK 0x20 /* scope in /proc/net/if_inet6 */
+#define SCOPE_LINK 0x20 /* link-local, in /proc/net/if_inet6 */
 #define LINE_BYTES 512
 
 static void add(char *out, size_t size, const char *format, ...)
@@ -39,7 +39,8 @@ static void add(char *out, size_t size, const char *format, ...)
 	va_end(args);
 }
 
-/* Calls 'matches' with each line of a file in /proc. Returns whether a line matched. */
+/* Calls 'matches' with each line of a file in /proc/net until one matches. Returns whether one did.
+ */
 static bool any_line(const char *root, const char *file, const char *name,
 	bool (*matches)(const char *line, const char *name))
 {
@@ -82,7 +83,7 @@ static bool is_address6(const char *line, const char *name)
 	       strcmp(interface, name) == 0 && scope != SCOPE_LINK;
 }
 
-/* The interfaces above this one: links upper_NAME in its folder. */
+/* Adds the interfaces above this one: its master, and the links upper_NAME in its folder. */
 static void add_uppers(const char *folder, char *out, size_t size)
 {
 	char path[PATH_MAX], target[PATH_MAX];
@@ -105,11 +106,11 @@ static void add_uppers(const char *folder, char *out, size_t size)
 		closedir(entries);
 }
 
-/* How the machine's own network uses an interface: "default route" or "routes" of IPv4 (every
- * address makes one), "IPv6 address", "part of NAME" (a bridge, a bond), "NAME on top of it" (a
- * VLAN, a macvlan), several with commas; "" if there is none. An IPv6 address that the kernel
- * assigned itself (link-local) does not count. 'folder' is the interface's folder in sysfs, 'root'
- * a prefix of /proc; "" except in tests. */
+/* Describes how the machine's own network uses an interface: "default route" or "routes" for IPv4
+ * (every address creates one), "IPv6 address", "part of NAME" (a bridge, a bond), "NAME on top of
+ * it" (a VLAN, a macvlan). Several uses are separated by commas; "" if there are none. A link-local
+ * IPv6 address, which the kernel assigns itself, does not count. 'folder' is the interface's folder
+ * in sysfs. */
 static void network_use(
 	const char *root, const char *folder, const char *name, char *out, size_t size)
 {
@@ -123,7 +124,7 @@ static void network_use(
 	add_uppers(folder, out, size);
 }
 
-/* The first line of a file; "" if it cannot be read. */
+/* Reads the first line of a file, or "" if it cannot be read. */
 static void read_line(const char *path, char *out, size_t size)
 {
 	FILE *file = fopen(path, "re");
@@ -148,7 +149,7 @@ static long read_number(const char *folder, const char *name, int base, long fal
 	return end != text ? number : fallback;
 }
 
-/* The last component of a symbolic link; "" if there is none. */
+/* Reads the last component of a symbolic link's target, or "" if there is no link. */
 static void link_name(const char *folder, const char *name, char *out, size_t size)
 {
 	char path[PATH_MAX], target[PATH_MAX];
@@ -162,7 +163,7 @@ static void link_name(const char *folder, const char *name, char *out, size_t si
 	snprintf(out, size, "%s", slash != NULL ? slash + 1 : target);
 }
 
-/* Calls 'visit' for each entry of a folder until a call returns true. Returns whether one did. */
+/* Calls 'visit' for each entry of a folder until one call returns true. Returns whether one did. */
 static bool each_entry(
 	const char *path, bool (*visit)(void *context, const char *name), void *context)
 {
@@ -341,7 +342,8 @@ static bool copy_name(void *context, const char *name)
 	return true;
 }
 
-/* vfio has one file per group, named differently if there is no IOMMU; uio has one per device. */
+/* vfio has one file per group, with a different name if there is no IOMMU; uio has one per device.
+ */
 bool pci_device_file(const char *root, const struct pci_device *device, char file[PCI_FILE_MAX])
 {
 	char path[PATH_MAX], name[PCI_NAME_MAX];

@@ -28,9 +28,9 @@ static int refuse(struct error *error, const char *path, const struct stat *stat
 		(unsigned)status->st_mode & 07777);
 }
 
-/* --- the way to it --- */
+/* --- folders above --- */
 
-/* In an unsafe folder another user could rename entries or redirect a symbolic link. */
+/* In an unsafe folder, another user could rename entries or redirect a symbolic link. */
 static bool is_safe_above(const struct stat *status)
 {
 	if (status->st_uid != 0 && status->st_uid != geteuid())
@@ -39,7 +39,7 @@ static bool is_safe_above(const struct stat *status)
 	       (status->st_mode & S_ISVTX) != 0;
 }
 
-/* Root can use any folder, but not a process that drops this privilege later. */
+/* Root can use any folder, but a process that has dropped this privilege cannot. */
 static int check_entry(
 	const char *path, const struct stat *status, mode_t wanted, struct error *error)
 {
@@ -61,7 +61,7 @@ static int check_step(const char *path, struct error *error)
 				      : refuse(error, path, &status);
 }
 
-/* Each folder and link above the last name of 'path', from the top. */
+/* Checks each folder and link above the last component of 'path', from the top. */
 static int check_steps(const char *path, struct error *error)
 {
 	char step[PATH_MAX];
@@ -77,7 +77,7 @@ static int check_steps(const char *path, struct error *error)
 	return result;
 }
 
-/* The same check for the targets of links, and for folders above the working directory. */
+/* Checks the targets of links and the folders above the working directory in the same manner. */
 static int check_resolved(const char *path, struct error *error)
 {
 	const char *slash = strrchr(path, '/');
@@ -193,7 +193,7 @@ int private_file_check(const char *path, struct error *error)
 	int result = private_dir_check_way(path, error);
 
 	if (result == 0)
-		result = check_step(path, error); /* may be a link */
+		result = check_step(path, error); /* it may be a link */
 	if (result < 0)
 		return result;
 	if (realpath(path, whole) == NULL || stat(whole, &status) < 0)
@@ -214,7 +214,7 @@ static bool is_in_memory(const char *path)
 	       access(path, W_OK) == 0;
 }
 
-/* The target of the symbolic link. Returns false if it is not a link. */
+/* Reads the target of a symbolic link. Returns false if 'path' is not a link. */
 static bool read_link(const char *path, char target[PATH_MAX])
 {
 	ssize_t length = readlink(path, target, PATH_MAX - 1);
@@ -223,9 +223,9 @@ static bool read_link(const char *path, char target[PATH_MAX])
 	return length > 0;
 }
 
-/* The link comes before the folder: a process that is killed in between leaves no folder without a
- * link. The random part of the folder's name comes from a temporary file next to the link. Another
- * process may have made a link meanwhile. */
+/* Creates the link before the folder, so that a process killed in between leaves no folder without
+ * a link. A temporary file next to the link gives the folder's name its random part. Another
+ * process may have created the link meanwhile. */
 static int link_fresh(const char *path, struct error *error)
 {
 	char target[PATH_MAX], name[PATH_MAX];
@@ -274,10 +274,10 @@ int memory_dir_remove(const char *run_dir, const char *const *patterns, struct e
 	return result;
 }
 
-#define VARIABLE   "RUNTIME_DIRECTORY" /* DPDK reads it as well */
+#define VARIABLE   "RUNTIME_DIRECTORY" /* also read by DPDK */
 #define NETNS_NOTE "netns-"
 
-/* The base folder from the environment, or /run for root; NULL: use /tmp/weft-UID. */
+/* Returns the base folder from the environment, or /run for root; NULL: use /tmp/weft-UID. */
 static const char *given_base(void)
 {
 	const char *base = getenv(VARIABLE);

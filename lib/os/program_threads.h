@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A signal that no thread of a Weft program blocks: it makes each thread drop its capabilities
- * (pipelines/process/sandbox.h), because a thread can only drop its own. Code that starts a thread
+/* A signal that no thread of a Weft program blocks. It makes each thread drop its capabilities
+ * (pipelines/process/sandbox.h), because a thread can drop only its own. Code that starts a thread
  * with all other signals blocked must leave this one unblocked. */
 
 #include <sched.h>
@@ -11,7 +11,7 @@
 
 #define THREAD_SIGNAL (SIGRTMIN + 5)
 
-/* CPUs that the calling thread may run on, at least 1. */
+/* Returns the number of CPUs that the calling thread may run on, at least 1. */
 static inline unsigned cpu_count(void)
 {
 	cpu_set_t set;

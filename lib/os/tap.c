@@ -19,12 +19,12 @@
 
 #define TUN_DEVICE  "/dev/net/tun"
 #define MTU_DEFAULT 1500
-/* Descriptors above are the program's own. */
+/* Higher descriptors are the program's own. */
 #define INHERITED_MAX 2048
 
 struct tap_job {
 	const struct tap_options *options;
-	struct in_addr address, mask; /* if options->ipv4 */
+	struct in_addr address, mask; /* valid if options->ipv4 is set */
 	int fd;
 };
 
@@ -67,7 +67,7 @@ static int fault_step(
 
 static int create(const struct tap_options *options, struct error *error)
 {
-	/* Exclusive: fail if another process holds an interface of this name. */
+	/* Exclusive: fails if another process holds an interface of this name. */
 	struct ifreq request = {
 		.ifr_flags = (short)(IFF_TAP | IFF_NO_PI | IFF_VNET_HDR | IFF_TUN_EXCL)};
 	int fd = open(TUN_DEVICE, O_RDWR | O_NONBLOCK | O_CLOEXEC);
@@ -89,7 +89,7 @@ static int create(const struct tap_options *options, struct error *error)
 	return fault_step(options, "make it", code, error);
 }
 
-/* Whether the descriptor's interface is in this thread's namespace. */
+/* Returns whether the descriptor's interface is in this thread's namespace. */
 static bool is_in_namespace(int fd)
 {
 	int namespace = ioctl(fd, TUNGETDEVNETNS);
@@ -103,7 +103,7 @@ static bool is_in_namespace(int fd)
 	return same;
 }
 
-/* A descriptor of the interface that this process inherited, or -1. */
+/* Returns an inherited descriptor of the interface, or -1. */
 static int find_inherited(const struct tap_options *options)
 {
 	struct ifreq request;
@@ -167,7 +167,7 @@ static int set_up(int socket_fd, const struct tap_options *options)
 	return ioctl(socket_fd, SIOCSIFFLAGS, &request);
 }
 
-/* A kernel without IPv6 does not have this file, which is fine. */
+/* A kernel without IPv6 does not have this file, which is not an error. */
 static void ipv6_off(const struct tap_options *options)
 {
 	char path[96];
@@ -177,7 +177,7 @@ static void ipv6_off(const struct tap_options *options)
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	/* If it stays on, a few router solicitations cross the fabric, which is not an error. */
+	/* If IPv6 stays on, a few router solicitations cross the fabric, which is not an error. */
 	if (write(fd, "1", 1) != 1)
 		errno = 0;
 	close(fd);
@@ -244,12 +244,12 @@ void tap_close(int fd)
 		close(fd);
 }
 
-/* Read by the thread that opens the TAPs, which is in the namespace. */
+/* Opened by a thread that is in the namespace. */
 #define INTERFACES "/proc/thread-self/net/dev"
 #define SOCKETS    "/proc/thread-self/net/snmp"
 #define FULL       "RcvbufErrors"
-#define TX_DROPPED 11    /* numbers before this one in an interface's line */
-#define TEXT_BYTES 32768 /* some 250 interfaces */
+#define TX_DROPPED 11    /* fields before this one in an interface's line */
+#define TEXT_BYTES 32768 /* about 250 interfaces */
 
 struct losses_job {
 	struct tap_losses *losses;
@@ -288,7 +288,7 @@ void tap_losses_close(struct tap_losses *losses)
 	*losses = (struct tap_losses){.interfaces = -1, .sockets = -1};
 }
 
-/* The file as it is now. */
+/* Reads the current contents of the file. */
 static void read_text(int fd, char text[TEXT_BYTES])
 {
 	size_t used = 0;
@@ -300,7 +300,7 @@ static void read_text(int fd, char text[TEXT_BYTES])
 	text[used] = '\0';
 }
 
-/* The text after "NAME:" in the first line that begins with it; NULL: there is no such line. */
+/* Returns the text after "NAME:" in the first line that starts with it, or NULL. */
 static char *find_line(char *text, const char *name)
 {
 	size_t length = strlen(name);
@@ -326,7 +326,7 @@ uint64_t tap_losses_queue(const struct tap_losses *losses, const char *name)
 	return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
-/* One line lists the names, the next one their values. */
+/* Returns the value of FULL. One line lists the names, the next one their values. */
 static uint64_t count_sockets(int fd)
 {
 	char text[TEXT_BYTES];

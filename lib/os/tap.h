@@ -2,14 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A Linux TAP interface: the side of an emulated host that real programs see. One file descriptor,
- * one Ethernet frame per read() and write() behind a struct virtio_net_hdr, non-blocking. The
- * kernel leaves checksums and TCP segmentation to the reader. The interface is not persistent: it
- * disappears with its last descriptor, however the process ends. A process that inherits the
- * descriptor of an interface (open across exec) opens the same interface.
+/* A Linux TAP interface: the side of an emulated host that real programs see. Each read() and
+ * write() on its non-blocking descriptor transfers one Ethernet frame behind a struct
+ * virtio_net_hdr. The kernel leaves checksums and TCP segmentation to the reader. The interface is
+ * not persistent: it disappears with its last descriptor, however the process ends. A process that
+ * inherits the descriptor of an interface (open across exec) opens the same interface.
  *
- * Needs CAP_NET_ADMIN, and CAP_SYS_ADMIN for a namespace. The interface is created inside its
- * namespace, in a thread that enters it: it is never moved, and no partial state is visible. */
+ * Requires CAP_NET_ADMIN, and CAP_SYS_ADMIN for a namespace. A thread that enters the namespace
+ * creates the interface there: it is never moved, and no partial state is visible. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,11 +18,11 @@
 
 struct tap_options {
 	const char *name;  /* interface name, up to 15 characters */
-	const char *netns; /* namespace as in 'ip netns'; NULL: the process's own */
+	const char *netns; /* as in 'ip netns'; NULL: the process's own */
 	uint8_t mac[6];    /* all zero: the kernel chooses */
-	uint32_t mtu;      /* MTU for IP; 0: 1500 */
+	uint32_t mtu;      /* for IP; 0: 1500 */
 	const char *ipv4;  /* "10.0.0.1/24"; NULL: no address */
-	/* False: IPv6 is off, so that the kernel does not send anything of its own. */
+	/* False: IPv6 is disabled, so that the kernel does not send anything of its own. */
 	bool ipv6;
 };
 
@@ -32,22 +32,22 @@ int tap_open(const struct tap_options *options, struct error *error);
 
 void tap_close(int fd);
 
-/* Losses on the programs' side, as the kernel counts them. The files keep showing the namespace in
- * which they were opened. Returns -1 if unknown. */
+/* Losses on the programs' side, as counted by the kernel. The files keep showing the namespace in
+ * which they were opened. */
 struct tap_losses {
-	int interfaces, sockets; /* descriptors */
+	int interfaces, sockets; /* descriptors; -1: losses unknown */
 	uint64_t sockets_before;
 };
 
-/* For an open TAP; pass the options with which it was opened. 'sockets': also count losses of
- * sockets in the namespace, which must have no other host's TAP. If memory or the namespace is
- * missing, the losses are unknown. */
+/* Call for an open TAP, with the options that opened it. 'sockets': also count losses of sockets in
+ * the namespace, which must not contain the TAP of a different host. If out of memory or without
+ * the namespace, the losses are unknown. */
 void tap_losses_open(struct tap_losses *losses, const struct tap_options *options, bool sockets);
 void tap_losses_close(struct tap_losses *losses);
 
-/* Frames from programs that did not fit in the interface's queue. Returns 0 if the interface is
- * gone. */
+/* Returns the number of frames from programs that did not fit in the interface's queue; 0 if the
+ * interface is gone. */
 uint64_t tap_losses_queue(const struct tap_losses *losses, const char *name);
 
-/* UDP packets dropped because the receiving socket had no room, since tap_losses_open(). */
+/* Returns the number of UDP packets dropped since tap_losses_open() because a socket was full. */
 uint64_t tap_losses_sockets(const struct tap_losses *losses);

@@ -36,8 +36,8 @@ static int receive(int fd, char *text, size_t size, int timeout_ms)
 	return (int)length;
 }
 
-/* A stopped program accepts nothing: once its queue is full, connect() waits until its timeout; 0
- * would mean no timeout. */
+/* A stopped program accepts no connections: once its queue is full, connect() waits until the
+ * timeout. A timeout of 0 would mean no timeout. */
 static int connect_to(const char *path, int timeout_ms)
 {
 	const struct timeval timeout = {
@@ -65,7 +65,7 @@ int telemetry_client_open(const char *prefix, int timeout_ms, struct error *erro
 	int fd, result;
 
 	runtime_dir_path(prefix, dir);
-	/* Another user could answer in a folder of his own. */
+	/* Another user could answer from a folder of their own. */
 	result = private_dir_check(dir, error);
 	if (result < 0 && result != -ENOENT)
 		return result;

@@ -13,8 +13,8 @@
 
 #include "base/weft_error.h"
 
-/* Weft's other sequences do not pass through here: 'weft lab top', which uses them, writes to the
- * terminal directly. */
+/* Weft's other control sequences do not pass through here: 'weft lab top', which uses them, writes
+ * to the terminal directly. */
 #define ERASE_LINE "\033[K"
 
 static bool put(int fd, const char *text, size_t bytes)
@@ -42,7 +42,7 @@ static bool put_escaped(int fd, const char *text, unsigned bytes)
 	return good;
 }
 
-/* The length of a progress line's control sequence at 'text', or 0. */
+/* Returns the length of a progress line's control sequence at 'text', or 0. */
 static unsigned of_progress(const struct guarded_stream *guarded, const char *text, size_t bytes)
 {
 	const size_t erase = strlen(ERASE_LINE);
@@ -99,7 +99,7 @@ void tty_escape(struct tty_escape *guard)
 	*guard = (struct tty_escape){
 		.out = {.fd = STDOUT_FILENO}, .err = {.fd = STDERR_FILENO, .returns = true}};
 	guard_stream(&stdout, &guard->out, _IOLBF);
-	guard_stream(&stderr, &guard->err, _IONBF); /* progress has no line ends */
+	guard_stream(&stderr, &guard->err, _IONBF); /* progress has no newlines */
 }
 
 struct stoppable_output {
@@ -107,8 +107,8 @@ struct stoppable_output {
 	const atomic_bool *stop;
 };
 
-/* Waits for room. Returns 0, or -1 with errno (EINTR if '*stop'). Signals are blocked except while
- * it waits, so that none arrives between the check of '*stop' and the wait. */
+/* Waits for room. Returns 0, or -1 with errno (EINTR if '*stop' is set). Signals are blocked except
+ * during the wait, so that none arrives between the check of '*stop' and the wait. */
 static int wait_for_room(const struct stoppable_output *output)
 {
 	struct pollfd room = {.fd = output->fd, .events = POLLOUT};
@@ -128,8 +128,8 @@ static int wait_for_room(const struct stoppable_output *output)
 	return ready < 0 || atomic_load(output->stop) ? -1 : 0;
 }
 
-/* A cookie_write_function_t: writes everything, or returns 0 with errno. A pipe that polls as
- * writable has room for PIPE_BUF bytes. */
+/* A cookie_write_function_t that writes everything, or returns 0 with errno set. A pipe that polls
+ * as writable has room for PIPE_BUF bytes. */
 static ssize_t write_all(void *cookie, const char *bytes, size_t count)
 {
 	const struct stoppable_output *output = cookie;
@@ -180,8 +180,8 @@ void text_output_end(struct text_output *output)
 	*output = (struct text_output){.fd = -1};
 }
 
-/* A writable pipe takes PIPE_BUF bytes without waiting. The descriptor is shared with other
- * processes and must stay as it is, so O_NONBLOCK is not possible. */
+/* A writable pipe accepts PIPE_BUF bytes without waiting. O_NONBLOCK is not possible, because the
+ * descriptor is shared with other processes. */
 static ssize_t write_some(struct text_output *output)
 {
 	struct pollfd ready = {.fd = output->fd, .events = POLLOUT};
