@@ -23,10 +23,10 @@
 #include "os/telemetry_client.h"
 #include "pci_fault.h"
 
-#define FILES_OF_EAL       32 /* EAL keeps 16 open with one lcore, and temporarily opens more */
+#define FILES_OF_EAL       32 /* EAL keeps 16 open with one lcore, and opens more temporarily */
 #define ARGUMENTS_MAX      192
 #define MEMORY_MIB_DEFAULT 256
-#define DEAD_MS            100 /* time for a program in another container to answer */
+#define DEAD_MS            100 /* maximum time for a program in another container to answer */
 
 struct arguments {
 	char *at[ARGUMENTS_MAX + 1];
@@ -64,7 +64,7 @@ static struct user_arguments user_arguments(int argc, char **argv)
 	return (struct user_arguments){argv, 1};
 }
 
-/* Matches "-l" as "-l" or "-l0-3", "--lcores" as itself or with "=…". */
+/* "-l" matches "-l" and "-l0-3"; "--lcores" matches itself, alone or with "=…". */
 static bool is_option(const char *argument, const char *option)
 {
 	size_t length = strlen(option);
@@ -85,7 +85,7 @@ static bool user_gave(const struct user_arguments *user, const char *const *opti
 
 #define USER_GAVE(user, ...) user_gave(user, (const char *const[]){__VA_ARGS__, NULL})
 
-/* "0-3,6": the CPUs that this process may use. */
+/* Lists the CPUs that this process may use, such as "0-3,6-6". */
 static void cpus_format(char *text, size_t size)
 {
 	size_t used = 0;
@@ -127,7 +127,7 @@ static void add_memory(struct arguments *arguments, const struct user_arguments 
 {
 	unsigned mib = options->memory_mib == 0 ? MEMORY_MIB_DEFAULT : options->memory_mib;
 
-	/* The user's hugepages are files: unlinks them at once unless DPDK needs the names. */
+	/* The user's hugepages are files, unlinked immediately unless DPDK needs their names. */
 	if (USER_GAVE(user, "--huge-dir", "--socket-mem", "--legacy-mem") &&
 		!USER_GAVE(user, "--in-memory", "--no-huge", "--huge-unlink",
 			"--single-file-segments"))
@@ -135,13 +135,13 @@ static void add_memory(struct arguments *arguments, const struct user_arguments 
 	if (USER_GAVE(user, "--socket-mem", "--no-huge", "--in-memory", "--huge-dir",
 		    "--legacy-mem", "--single-file-segments"))
 		return;
-	/* memfd hugepages: need no mount and leave no file. */
+	/* memfd hugepages need no mount and leave no file. */
 	if (has_pci(user, options) && hugepages_free_bytes("") >> 20 >= mib)
 		arguments->hugepages = true;
 	add(arguments, arguments->hugepages ? "--in-memory" : "--no-huge");
 	if (USER_GAVE(user, "-m"))
 		return;
-	/* Allocated at once: another process may take the free pages later. */
+	/* Allocated at the start, because another process may take the free pages later. */
 	add(arguments, "-m");
 	add(arguments, "%u", mib);
 }
@@ -190,7 +190,7 @@ static int arguments_build(struct arguments *arguments, const struct user_argume
 
 /* If an argument is wrong, EAL prints its usage on standard output, and FATAL lines on standard
  * error in addition to its log. Neither may reach the terminal; standard error is kept for the
- * error message. */
+ * message. */
 struct silence {
 	int kept[2]; /* original descriptors 1 and 2; -1: unchanged */
 	int errors;  /* memfd that received standard error */
@@ -225,7 +225,7 @@ static void silence_begin(struct silence *silence)
 		close(null);
 }
 
-/* 'errors' gets the beginning of the text on standard error. */
+/* Stores the beginning of the text on standard error in 'errors'. */
 static void silence_end(const struct silence *silence, char *errors, size_t size)
 {
 	ssize_t length = 0;
@@ -240,8 +240,8 @@ static void silence_end(const struct silence *silence, char *errors, size_t size
 	errors[length > 0 ? length : 0] = '\0';
 }
 
-/* getopt() gives the most precise message about a wrong argument: "PROGRAM: unrecognized option
- * '--x'". EAL's log comes next, its FATAL lines last. */
+/* Sets the most precise message. For a wrong argument it is getopt()'s: "PROGRAM: unrecognized
+ * option '--x'". EAL's log comes next, its FATAL lines last. */
 static int fault_from_texts(struct error *error, int code, const struct arguments *arguments,
 	const char *errors, const struct log_capture *log)
 {
@@ -269,8 +269,8 @@ static int fault_from_texts(struct error *error, int code, const struct argument
 
 static int init(struct arguments *arguments, const struct user_arguments *user, struct error *error)
 {
-	char *order[ARGUMENTS_MAX + 1]; /* EAL reorders the pointers */
-	/* A user who asks for EAL's output gets it unfiltered. */
+	char *order[ARGUMENTS_MAX + 1]; /* copied, because EAL reorders the pointers */
+	/* If the user requests EAL's output, it is not filtered. */
 	bool quiet = !USER_GAVE(user, "-h", "--help", "-v", "--log-level");
 	struct silence silence;
 	struct log_capture log = {.text = NULL};
@@ -296,7 +296,7 @@ static int init(struct arguments *arguments, const struct user_arguments *user, 
 	return result < 0 ? result : 0;
 }
 
-/* EAL and drivers report a lack of descriptors in several ways, or crash. */
+/* EAL and drivers report a lack of descriptors inconsistently, or crash. */
 static int provide_files(unsigned files, struct error *error)
 {
 	rlim_t needed = FILES_OF_EAL + files;
@@ -313,7 +313,7 @@ static int provide_files(unsigned files, struct error *error)
 	return 0;
 }
 
-/* True if a DPDK runtime folder named by add_prefix() belongs to a killed program. */
+/* Returns whether a DPDK runtime folder named by add_prefix() belongs to a killed program. */
 static bool is_dead(const char *prefix)
 {
 	int pid, length = 0, fd;
@@ -321,7 +321,7 @@ static bool is_dead(const char *prefix)
 	if (sscanf(prefix, "weft-%d%n", &pid, &length) != 1 || prefix[length] != '\0' ||
 		kill(pid, 0) == 0 || errno != ESRCH)
 		return false;
-	/* A program in a container that shares the folder has a different id there. */
+	/* A program in a container that shares the folder has a different process id there. */
 	fd = telemetry_client_open(prefix, DEAD_MS, NULL);
 	telemetry_client_close(fd);
 	return fd == -ECONNREFUSED || fd == -ENOENT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* rte_eth_read_clock() is not in the stable ABI of DPDK 22.11, and has not changed since 19.08. */
+/* rte_eth_read_clock() is not in the stable ABI of DPDK 22.11, but has not changed since 19.08. */
 #define ALLOW_EXPERIMENTAL_API
 
 #include "ethdev_private.h"
@@ -40,11 +40,10 @@ static const struct ethdev_driver drivers[] = {
 	{.name = "net_pcap", .is_virtual = true},
 	{.name = "net_null", .is_virtual = true},
 	{.name = "net_virtio_user", .ring_argument = "queue_size", .ring_slots = 256},
-	/* Accepts any number of descriptors but uses as many as its queue has, 256 in most
-	   hypervisors. */
+	/* Accepts any number of descriptors, but uses as many as its queue has, usually 256. */
 	{.name = "net_virtio", .ring_slots = 256},
 	{.name = "net_e1000_em", .buffers_are_powers = true},
-	/* Their clean-up frees mbufs again that vector transmission has freed. */
+	/* Their clean-up frees mbufs that vector transmission has already freed. */
 	{.name = "net_iavf", .unsafe_cleanup = true},
 	{.name = "net_ice_dcf", .unsafe_cleanup = true},
 };
@@ -59,7 +58,7 @@ const struct ethdev_driver *ethdev_driver_find(const char *name)
 	return &other;
 }
 
-/* Vendor of a PCI device, from sysfs; 0 if unknown. */
+/* Returns the vendor of a PCI device, from sysfs; 0 if unknown. */
 static unsigned pci_vendor(const char *root, const char *dpdk)
 {
 	char path[512], address[PCI_PRI_STR_SIZE];
@@ -92,7 +91,7 @@ const struct ethdev_driver *ethdev_driver_guess(const char *root, const char *dp
 							 : driver;
 }
 
-/* The number in "…,key=number,…", or 'fallback'. */
+/* Returns the number in "…,key=number,…", or 'fallback'. */
 static uint32_t argument_number(const char *arguments, const char *key, uint32_t fallback)
 {
 	size_t length = strlen(key);
@@ -137,8 +136,7 @@ uint32_t ethdev_driver_slots(const struct ethdev_driver *driver, const char *arg
 uint32_t ethdev_driver_room(const struct ethdev_driver *driver, uint32_t frame_bytes,
 	uint32_t min_mtu, uint32_t min_bytes)
 {
-	/* A device keeps an MTU of 1,500 even if a smaller one suffices, and its driver needs
-	 * buffers of that size. */
+	/* A device keeps an MTU of 1,500 if less suffices, and its driver needs buffers for it. */
 	uint32_t longest = RTE_MAX(min_mtu, (uint32_t)RTE_ETHER_MTU) + RTE_ETHER_HDR_LEN;
 	uint32_t room = RTE_MAX(RTE_MAX(frame_bytes, longest) + BUFFER_SPARE, min_bytes);
 
@@ -148,14 +146,14 @@ uint32_t ethdev_driver_room(const struct ethdev_driver *driver, uint32_t frame_b
 					  : RTE_ALIGN_CEIL(room, BUFFER_STEP);
 }
 
-/* Watches a NIC's carrier and losses. When its cable is pulled, the port counts as cut at once,
- * without waiting for missed hellos. The device is polled: link interrupts are 4 s late with some
- * drivers (ixgbe) and never come with others (vmxnet3 and e1000e in QEMU). All of this runs in
- * DPDK's interrupt thread: some drivers must query their firmware, and a poll loop must not wait
- * for that.
+/* Watches a NIC's carrier and losses. When its cable is pulled, the port counts as cut immediately,
+ * without waiting for missed hellos. The device is polled, because link interrupts are 4 s late
+ * with some drivers (ixgbe) and never arrive with others (vmxnet3 and e1000e in QEMU). All of this
+ * runs in DPDK's interrupt thread: some drivers must query their firmware, for which a poll loop
+ * must not wait.
  *
- * Some devices pass frames but never report their link as up, so a port counts as dark only after
- * its link has been up. */
+ * Some devices pass frames but never report their link as up. A port therefore counts as dark only
+ * after its link has been up. */
 
 #define LOOK_US   10000
 #define LOSSES_US 1000000
@@ -222,8 +220,7 @@ void port_unwatch_ethdev(struct port *port)
 		ethdev_forget(port);
 }
 
-/* Arrival stamps from the NIC's own clock. A driver implements one of the two calls that read that
- * clock. */
+/* Arrival stamps from the NIC's own clock. A driver implements one of two calls that read it. */
 
 static int read_ticks(uint16_t ethdev, uint64_t *ticks)
 {
@@ -240,7 +237,7 @@ static int read_nanoseconds(uint16_t ethdev, uint64_t *ticks)
 	return result;
 }
 
-/* The call that reads the device's clock; NULL: neither of them works. */
+/* Returns the call that reads the device's clock, or NULL if neither works. */
 static ethdev_clock_fn *find_clock(uint16_t ethdev)
 {
 	uint64_t ticks;

@@ -14,102 +14,100 @@
 
 /* Properties of DPDK's drivers that rte_eth_dev_info_get() does not report: the real ring size of a
  * virtual device, the granularity of a NIC's buffers. An unlisted driver is treated as a NIC with
- * every property. The values are from the sources of DPDK 22.11. */
+ * none of these properties. The values are from the sources of DPDK 22.11. */
 
 struct ethdev_driver {
-	const char *name; /* prefix of the driver's or device's name */
-	bool is_virtual;  /* not a NIC: frames are copied or passed on, limits are not reported */
+	const char *name; /* prefix of the driver or device name */
+	bool is_virtual;  /* not a NIC: copies or passes on frames, does not report limits */
 	/* --- virtual devices: descriptors do not determine the receive ring --- */
-	const char *ring_argument;   /* devargs key of the ring size, NULL: fixed */
-	bool ring_is_log2;           /* the argument is the logarithm of the size */
-	uint32_t ring_slots;         /* default; 0: the number of descriptors */
-	const char *buffer_argument; /* devargs key of the slot size: longer frames take several
-					slots */
+	const char *ring_argument;   /* devargs key of the ring size; NULL: fixed */
+	bool ring_is_log2;           /* the argument is the base-2 logarithm of the size */
+	uint32_t ring_slots;         /* default; 0: number of descriptors */
+	const char *buffer_argument; /* devargs key of the slot size; frames may take several */
 	uint32_t buffer_bytes;
-	bool is_ethernet; /* a bridge may be connected to it, as to a NIC */
-	bool keeps_sent;  /* passes its mbufs to the other end, whose ring has ring_slots */
+	bool is_ethernet; /* can be connected to a bridge, like a NIC */
+	bool keeps_sent;  /* passes its mbufs to the peer, whose ring has ring_slots */
 	/* --- NICs --- */
 	bool buffers_are_powers; /* receive buffers are rounded down to a power of two */
-	bool unsafe_cleanup;     /* its tx_done_cleanup() is unsafe with some transmit functions */
+	bool unsafe_cleanup;     /* tx_done_cleanup() is unsafe with some transmit functions */
 };
 
-/* Never NULL. */
+/* Returns the entry of a driver or device; never NULL. */
 const struct ethdev_driver *ethdev_driver_find(const char *name);
-/* The same for a device that EAL has not probed; for a PCI address, returns the driver of the
- * device's vendor that needs the most memory. 'root' is a prefix of /sys; "" except in tests. */
+/* The same for a device that EAL has not probed. For a PCI address, returns the vendor's driver
+ * that needs the most memory. 'root' is a prefix of /sys, "" except in tests. */
 const struct ethdev_driver *ethdev_driver_guess(const char *root, const char *dpdk);
 
-/* Frames of 'frame_bytes' that fit into the receive ring of a device. 'arguments': its devargs, may
- * be NULL. */
+/* Returns the number of frames of 'frame_bytes' that fit into a device's receive ring. 'arguments':
+ * its devargs; may be NULL. */
 uint32_t ethdev_driver_slots(const struct ethdev_driver *driver, const char *arguments,
 	uint32_t descriptors, uint32_t frame_bytes);
 
-/* Bytes of an mbuf that holds a frame of 'frame_bytes' in one segment. The device's own minima:
- * 'min_mtu' of its MTU, 'min_bytes' of a buffer; 0: none. */
+/* Returns the bytes of an mbuf that holds a frame of 'frame_bytes' in one segment. 'min_mtu',
+ * 'min_bytes': the device's minimum MTU and buffer size; 0: none. */
 uint32_t ethdev_driver_room(const struct ethdev_driver *driver, uint32_t frame_bytes,
 	uint32_t min_mtu, uint32_t min_bytes);
 
-/* Default size of the transmit ring of the fastest devices. */
+/* Default transmit ring size of the fastest devices. */
 #define ETHDEV_TX_MOST 1024
 
-/* Reads the clock of a device; 0 or -errno. */
+/* Reads a device's clock. Returns 0 or -errno. */
 typedef int ethdev_clock_fn(uint16_t ethdev, uint64_t *ticks);
 
-/* Arrival stamps, and how to read the clock from which they are taken. */
+/* Arrival stamps, and the clock from which they are taken. */
 struct ethdev_stamps {
-	ethdev_clock_fn *read; /* NULL: the device stamps nothing */
-	int offset;            /* in an mbuf */
+	ethdev_clock_fn *read; /* NULL: the device does not stamp frames */
+	int offset;            /* offset of the stamp in an mbuf */
 	uint64_t flag;
 };
 
 struct ethdev_ctx {
-	uint64_t rx_segmented; /* writer: the thread that receives */
+	uint64_t rx_segmented; /* written by the receiving thread */
 	struct port *port;
-	char dpdk[64]; /* the device's name without its arguments, for messages */
+	char dpdk[64]; /* device name without arguments, for messages */
 	struct rte_device *device;
 	const struct ethdev_driver *driver;
 	struct rte_eth_dev_info info;
-	uint16_t rx_descriptors, tx_descriptors; /* after the start */
+	uint16_t rx_descriptors, tx_descriptors; /* valid after the start */
 	struct ethdev_stamps stamps;             /* likewise */
-	bool ours;    /* plugged in by Weft: removed when the port is closed */
-	bool running; /* started */
-	bool watched; /* port_watch_ethdev() */
+	bool ours; /* plugged in by Weft, so removed when the port is closed */
+	bool running;
+	bool watched; /* by port_watch_ethdev() */
 	/* Held by the thread that queries the device: drivers do not support concurrent queries. */
 	pthread_mutex_t asking;
-	/* Writer: EAL's interrupt thread. */
+	/* Written by EAL's interrupt thread. */
 	bool was_up; /* the link has been up */
 	unsigned looks;
-	struct port_losses seen; /* at the last check; read by the main thread */
-	weft_time idle_due;      /* writer: the port's thread */
+	struct port_losses seen; /* at the last check */
+	weft_time idle_due;      /* written by the port's thread */
 };
 
-/* ethdev_setup.c: sets port->ethdev and ctx->ours, or returns -errno and error. */
+/* ethdev_setup.c: sets port->ethdev and ctx->ours. Returns 0, or -errno with 'error' set. */
 int ethdev_find(struct port *port, const char *dpdk, struct error *error);
 
-/* ethdev_setup.c: the largest MTU, without the Ethernet header; UINT16_MAX for a virtual device. */
+/* ethdev_setup.c: returns the largest MTU, without Ethernet header; UINT16_MAX if virtual. */
 uint32_t ethdev_mtu_max(const struct ethdev_ctx *ctx);
 /* Sets ctx->rx_descriptors and tx_descriptors within the device's limits. */
 void ethdev_choose_rings(struct ethdev_ctx *ctx, const struct port_ethdev_config *config);
-/* Configures the device, sets up its queues, starts it. */
+/* Configures the device, sets up its queues and starts it. */
 int ethdev_set_up(struct port *port, const struct port_ethdev_config *config,
 	struct rte_mempool *pool, struct error *error);
 
-/* ethdev_driver.c: for a device that was started with RTE_ETH_RX_OFFLOAD_TIMESTAMP: finds out how
- * its clock is read. Otherwise does nothing. */
+/* ethdev_driver.c: finds out how to read the clock of a device that was started with
+ * RTE_ETH_RX_OFFLOAD_TIMESTAMP. */
 void ethdev_stamps_begin(struct ethdev_ctx *ctx);
 
-/* port_ethdev.c: queries the device; the caller holds ctx->asking. */
+/* port_ethdev.c: queries the device. The caller holds ctx->asking. */
 void ethdev_read_losses(const struct ethdev_ctx *ctx, struct port_losses *losses);
 
-/* ethdev_driver.c: ends port_watch_ethdev(), and waits for a running check. */
+/* ethdev_driver.c: stops watching the port, and waits for a running check. */
 void ethdev_forget(struct port *port);
 
-/*
- * Captures DPDK's log during an operation for use in an error message, instead of printing it. Main
- * thread, one at a time: DPDK's log stream is one per process. */
+/* Captures DPDK's log during an operation for an error message, instead of printing it. Main thread
+ * only, one at a time: a process has one DPDK log stream. */
 
 struct log_capture {
-	char *text; /* after log_capture_end(); may be NULL */
+	char *text; /* valid after log_capture_end(); may be NULL */
 	size_t size;
 	FILE *stream;
 };

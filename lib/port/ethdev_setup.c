@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Sets up an attached ethdev: its MTU, one queue each way, start. Multi-segment frames are
- * requested only if the driver does not start without them.
- */
+/* Sets up an attached ethdev: its MTU and one queue per direction; then starts it. Multi-segment
+ * frames are requested only if the driver does not start without them. */
 
 #include <rte_dev.h>
 #include <rte_errno.h>
@@ -16,7 +14,7 @@
 #include "ethdev_private.h"
 #include "pci_fault.h"
 
-/* An attempt to start a device, and the step that failed, for the error message. */
+/* An attempt to start a device, with the step that failed, for the error message. */
 struct attempt {
 	const char *step;
 	struct log_capture log;
@@ -40,8 +38,8 @@ uint32_t ethdev_mtu_max(const struct ethdev_ctx *ctx)
 	return info->max_mtu != 0 ? RTE_MIN(info->max_mtu, by_length) : by_length;
 }
 
-/* The MTU to set; 0: the device keeps its own. Virtual devices report limits that they do not have,
- * and pass longer frames. */
+/* Returns the MTU to set; 0: the device keeps its own. Virtual devices report limits that they do
+ * not have, and pass longer frames. */
 static uint32_t choose_mtu(const struct ethdev_ctx *ctx, uint32_t frame_bytes)
 {
 	uint32_t wanted = frame_bytes - RTE_ETHER_HDR_LEN, max = ethdev_mtu_max(ctx);
@@ -56,7 +54,7 @@ static uint32_t choose_mtu(const struct ethdev_ctx *ctx, uint32_t frame_bytes)
 	return wanted <= reported ? wanted : 0;
 }
 
-/* Enough to keep the link busy while the loop serves other ports; more would only hold mbufs. */
+/* Returns enough descriptors to keep the link busy while the loop serves other ports. */
 static uint16_t choose_tx(const struct ethdev_ctx *ctx)
 {
 	uint32_t speeds = ctx->info.speed_capa;
@@ -78,7 +76,7 @@ void ethdev_choose_rings(struct ethdev_ctx *ctx, const struct port_ethdev_config
 	rx = rx != 0 ? rx : PORT_RX_DESCRIPTORS;
 	if (tx == 0)
 		tx = ctx->driver->is_virtual ? rx : choose_tx(ctx);
-	/* Refuses only values that a later step would also refuse. */
+	/* Fails only for values that a later step would also reject. */
 	if (rte_eth_dev_adjust_nb_rx_tx_desc(ctx->port->ethdev, &rx, &tx) == 0) {
 		ctx->rx_descriptors = rx;
 		ctx->tx_descriptors = tx;
@@ -125,7 +123,7 @@ static int attempt_start(struct ethdev_ctx *ctx, uint64_t rx_offloads, uint32_t 
 	return rte_eth_dev_start(ctx->port->ethdev);
 }
 
-/* Ends the message with the driver's own, from the attempt that failed first. */
+/* Ends the message with the driver's own, from the first attempt that failed. */
 static int fault_attempt(const struct ethdev_ctx *ctx, const struct attempt *attempt, int result,
 	struct error *error)
 {
@@ -140,7 +138,7 @@ static int fault_attempt(const struct ethdev_ctx *ctx, const struct attempt *att
 		cause);
 }
 
-/* True: it is started. */
+/* Returns whether the device started. */
 static bool starts_with(
 	struct ethdev_ctx *ctx, uint64_t rx_offloads, uint32_t mtu, struct rte_mempool *pool)
 {
@@ -156,7 +154,7 @@ static bool starts_with(
 	return result == 0;
 }
 
-/* First with buffers that hold a frame, then with scattering if the driver insists on it. */
+/* Starts with buffers that hold a frame, or else with scattering if the driver requires it. */
 static int start_somehow(
 	struct ethdev_ctx *ctx, uint32_t mtu, struct rte_mempool *pool, struct error *error)
 {
@@ -172,7 +170,7 @@ static int start_somehow(
 	return result < 0 && starts_with(ctx, RTE_ETH_RX_OFFLOAD_SCATTER, mtu, pool) ? 0 : result;
 }
 
-/* Arrival stamps are used if they are wanted, the driver starts with them and their clock can be
+/* Uses arrival stamps if they are requested, the driver starts with them, and their clock can be
  * read. They are not combined with scattering. */
 static int start_device(struct ethdev_ctx *ctx, const struct port_ethdev_config *config,
 	struct rte_mempool *pool, struct error *error)
@@ -188,8 +186,8 @@ static int start_device(struct ethdev_ctx *ctx, const struct port_ethdev_config 
 	return start_somehow(ctx, mtu, pool, error);
 }
 
-/* Frames carry the addresses of emulated hosts. Rings and memif accept all frames and lack the
- * call. */
+/* Makes the device promiscuous, because frames carry the addresses of emulated hosts. Rings and
+ * memif accept all frames and lack the call. */
 static int hear_all(struct ethdev_ctx *ctx, struct error *error)
 {
 	struct attempt attempt = {.step = "be made promiscuous"};
@@ -228,7 +226,7 @@ int ethdev_set_up(struct port *port, const struct port_ethdev_config *config,
 	return hear_all(ctx, error);
 }
 
-/* Finds the device of an ethdev port, or plugs it in. */
+/* --- finding the device --- */
 
 static bool is_pci(const char *dpdk, char address[PCI_PRI_STR_SIZE])
 {
@@ -240,7 +238,7 @@ static bool is_pci(const char *dpdk, char address[PCI_PRI_STR_SIZE])
 	return true;
 }
 
-/* Size of DPDK's memory, all of which is mapped for a device by the IOMMU. */
+/* Returns the size of DPDK's memory, all of which the IOMMU maps for a device. */
 static uint64_t memory_bytes(void)
 {
 	struct rte_malloc_socket_stats stats;

@@ -77,7 +77,7 @@ static int fault_other(const struct pci_failure *failure, const char *driver, st
 	const char *cause;
 	int length = log_lines_cause(failure->log, &cause);
 
-	/* EAL's own messages, used if no driver has logged anything. */
+	/* EAL's own message, used if no driver has logged anything. */
 	if (length == 0 || strncmp(cause, "Driver cannot attach", 20) == 0)
 		return error_set(error, ENODEV,
 			"%s: PCI device %s (%s) is not usable: DPDK has no driver for it, or '-a %s' is missing before '--'",

@@ -108,17 +108,16 @@ void port_close(struct port *port)
 	port->ctx = NULL;
 }
 
-/* In-memory links: a ring each way. The sender's clock decides: the transmitter sets a packet's
- * arrived_ps to the end of its transmission plus the link's delay, and the receiver does not see it
- * before. */
+/* In-memory links: one ring per direction. The sender's clock decides: the transmitter sets a
+ * packet's arrived_ps to the end of its transmission plus the link's delay, and the receiver does
+ * not see the packet earlier. */
 
-/* DPDK's ring in plain memory: one producer, one consumer, holds exactly 'slots' pointers. It needs
- * neither EAL nor a memzone (EAL has 2,560, a fabric needs more). Free with free(). */
-
-/* Returns NULL if out of memory, or if 'slots' is 0 or above 2^30. */
+/* Creates a DPDK ring in ordinary memory, with one producer and one consumer, that holds exactly
+ * 'slots' pointers. It needs neither EAL nor a memzone (EAL has 2,560, a fabric needs more). Free
+ * it with free(). Returns NULL if out of memory, or if 'slots' is 0 or above 2^30. */
 static struct rte_ring *spsc_ring_create(unsigned slots)
 {
-	/* DPDK's rings keep one slot empty, and have a power of two of them. */
+	/* DPDK's rings have a power of two of slots, and keep one empty. */
 	ssize_t bytes = rte_ring_get_memsize(rte_align32pow2(slots + 1));
 	struct rte_ring *ring =
 		bytes < 0 ? NULL : aligned_alloc(RTE_CACHE_LINE_SIZE, (size_t)bytes);
@@ -131,20 +130,18 @@ static struct rte_ring *spsc_ring_create(unsigned slots)
 	return ring;
 }
 
-/* One end; owned by the thread that serves the port, except 'rx' and 'tx', which are shared with
- * the far end as SPSC rings. */
+/* One end, owned by the thread that serves the port. The SPSC rings 'rx' and 'tx' are shared. */
 struct memory_end {
 	struct rte_ring *rx, *tx;
 	struct memory_link *link;
-	/* Packets taken from the ring that are not due yet. Saves reading the shared indexes for
-	 * each packet. */
+	/* Packets taken from the ring that are not due yet. Saves reading the shared indices. */
 	uint16_t first, waiting;
 	struct rte_mbuf *ahead[PORT_BURST];
 } __rte_cache_aligned;
 
 struct memory_link {
 	struct memory_end end[2];
-	atomic_uint open; /* ends */
+	atomic_uint open; /* number of open ends */
 };
 
 static bool refill(struct memory_end *end)
@@ -182,7 +179,7 @@ static uint16_t memory_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 	return (uint16_t)rte_ring_sp_enqueue_burst(end->tx, (void **)mbufs, count, NULL);
 }
 
-/* Frames come from the same thread, or from one that wakes this one. */
+/* Frames come from the same thread, or from a thread that wakes this one. */
 static bool memory_sleep(struct port *port, int inotify, int *fd)
 {
 	const struct memory_end *end = port->ctx;

@@ -8,7 +8,7 @@
 #include "ethdev_private.h"
 #include "wire/frame.h"
 
-/* Interval of reclaiming sent mbufs, if the driver supports it. */
+/* How often sent mbufs are reclaimed, if the driver supports it. */
 #define IDLE_PS (1 * PS_PER_MS)
 
 /* Merges the segments of a frame into one, or drops the frame. */
@@ -34,7 +34,7 @@ static __attribute__((noinline)) uint16_t keep_linear(
 	return kept;
 }
 
-/* Any driver may chain mbufs, even unasked. */
+/* Any driver may chain mbufs, even if it was not asked to. */
 static uint16_t ethdev_rx(struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
 	uint16_t received = rte_eth_rx_burst(port->ethdev, 0, mbufs, count);
@@ -46,7 +46,7 @@ static uint16_t ethdev_rx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 	return likely(segments == 1) ? received : keep_linear(port, mbufs, received);
 }
 
-/* For a ring, whose mbufs come from another port in Weft. */
+/* For a ring, whose mbufs come from another port of Weft. */
 static uint16_t ethdev_rx_linear(
 	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
@@ -66,8 +66,8 @@ static uint16_t ethdev_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 #define VLAN_ID(tci)  ((tci)&0xFFF)
 #define ADDRESS_BYTES (2 * RTE_ETHER_ADDR_LEN)
 
-/* Inserts the port's tag after the addresses, using the headroom that Weft's pools and the drivers
- * leave. */
+/* Inserts the port's tag after the addresses, in the headroom that Weft's pools and drivers leave.
+ */
 static void tag(const struct port *port, struct rte_mbuf *mbuf)
 {
 	const rte_be32_t bytes =
@@ -90,7 +90,7 @@ static void remove_tag(struct rte_mbuf *mbuf)
 	rte_pktmbuf_adj(mbuf, TAG_BYTES);
 }
 
-/* True if the frame has the port's VLAN; its tag is then removed. A priority tag is not a VLAN. */
+/* Returns whether the frame has the port's VLAN; removes its tag. A priority tag is not a VLAN. */
 static bool take_tag(const struct port *port, struct rte_mbuf *mbuf)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
@@ -114,7 +114,7 @@ static uint64_t other_address(const struct port *port, struct rte_mbuf *mbuf)
 	return (word ^ port->ether.own) & port->ether.mask;
 }
 
-/* A VLAN tag, or a frame that is not from Weft. */
+/* Returns nonzero for a VLAN tag, or for a frame that is not from Weft. */
 static unsigned other_type(struct rte_mbuf *mbuf)
 {
 	rte_be16_t type;
@@ -146,7 +146,7 @@ static __attribute__((noinline)) uint16_t keep_ours(
 	return kept;
 }
 
-/* A bridge floods frames for stations that it does not know. */
+/* Filters addresses, because a bridge floods frames for stations that it does not know. */
 static uint16_t ethernet_rx(
 	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
@@ -274,7 +274,7 @@ int port_start_ethdev(struct port *port, const struct port_ethdev_config *config
 	return 0;
 }
 
-/* A NIC's rings are filled before the first frame arrives; some drivers have two per queue. */
+/* A NIC's rings are filled before the first frame arrives. Some drivers have two per queue. */
 static void count_rings(const struct ethdev_driver *driver, unsigned rx, unsigned tx,
 	struct port_ethdev_needs *needs)
 {
@@ -323,7 +323,7 @@ static bool is_started(const struct port *port)
 	return port->ethdev < RTE_MAX_ETHPORTS && ctx != NULL && ctx->running;
 }
 
-/* Most virtual devices report a constant. */
+/* Returns 0 (unknown) for virtual devices, most of which report a constant. */
 static uint32_t speed_mbps(const struct ethdev_ctx *ctx, const struct rte_eth_link *link)
 {
 	if (ctx->driver->is_virtual || link->link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)

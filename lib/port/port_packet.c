@@ -20,16 +20,15 @@
 #define LOOK_PS       (10 * PS_PER_MS)
 #define SLOTS_DEFAULT 1024u
 #define SLOTS_MAX     (64u << 10)
-/* Bytes of a slot before its frame (tpacket_rcv() in the kernel). */
+/* Bytes of a slot before the frame (tpacket_rcv() in the kernel). */
 #define SLOT_HEAD_BYTES TPACKET_ALIGN(TPACKET2_HDRLEN + 16)
-/* Blocks of the ring are whole pages and have no gap at the end: 256 times a multiple of 16 bytes.
- */
+/* Makes a block whole pages without a gap at the end: 256 times a multiple of 16 bytes. */
 #define SLOTS_IN_BLOCK 256u
 #define ADDRESS_BYTES  (2 * RTE_ETHER_ADDR_LEN)
 
-/* The port's thread writes it; counters may be read by others. */
+/* Written by the port's thread. Other threads may read the counters. */
 struct packet_ctx {
-	int fd, index; /* the interface's socket and index; 0: the interface is gone */
+	int fd, index; /* socket and index of the interface; index 0: it is gone */
 	struct rte_mempool *pool;
 	uint8_t *ring;
 	uint32_t slots, slot_bytes, next, room_bytes;
@@ -67,8 +66,7 @@ static bool has_carrier(const struct packet_ctx *ctx)
 	return ask(ctx, SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & wanted) == wanted;
 }
 
-/* From now on, the ring receives all frames that arrive at this interface, whatever their address.
- */
+/* Makes the ring receive all frames that arrive at this interface, whatever their address. */
 static int bind_to(const struct packet_ctx *ctx, int index)
 {
 	const struct sockaddr_ll at = {
@@ -115,8 +113,8 @@ static void packet_link(const struct port *port, struct port_ethdev_link *link)
 
 /* --- frames --- */
 
-/* True if the frame is for this port and has its VLAN. The kernel removed the tag. A priority tag
- * is not a VLAN. */
+/* Returns whether the frame is for this port and has its VLAN. The kernel has removed the tag. A
+ * priority tag is not a VLAN. */
 static bool is_ours(const struct port *port, const struct tpacket2_hdr *slot, const uint8_t *frame)
 {
 	bool tagged = (slot->tp_status & TP_STATUS_VLAN_VALID) != 0;
@@ -171,8 +169,8 @@ static uint16_t packet_rx(
 	return kept;
 }
 
-/* Number of frames to drop when the kernel refuses the first one. A frame whose interface is down
- * or has a full queue waits: if there is no carrier, the port is cut soon. */
+/* Returns the number of frames to drop when the kernel rejects the first one. If the interface is
+ * down or its queue is full, the frame waits: without carrier, the port is cut soon. */
 static unsigned skip_refused(struct packet_ctx *ctx)
 {
 	if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR || errno == ENETDOWN ||
@@ -220,7 +218,7 @@ static uint16_t packet_tx(
 	return (uint16_t)sent;
 }
 
-/* The kernel resets its count when it is read. */
+/* Adds up the kernel's count, which is reset when it is read. */
 static void packet_losses(const struct port *port, struct port_losses *losses)
 {
 	struct packet_ctx *ctx = port->ctx;
@@ -270,7 +268,7 @@ static int parse(const struct port *port, const char *device, struct error *erro
 	unsigned given = SLOTS_DEFAULT;
 	int end = 0;
 
-	/* strchr() would also find the end of the text. */
+	/* strchr() also finds the end of the text. */
 	if (interface == NULL || sscanf(interface, ",iface=%15[^,]%n", ctx->interface, &end) != 1 ||
 		strchr(",", interface[end]) == NULL ||
 		(slots != NULL && (sscanf(slots, ",framecnt=%u%n", &given, &end) != 1 ||
@@ -284,7 +282,7 @@ static int parse(const struct port *port, const char *device, struct error *erro
 	return 0;
 }
 
-/* Called before the socket is bound, so that it never receives from another interface. */
+/* Call before the socket is bound, so that it never receives from another interface. */
 static int make_ring(struct packet_ctx *ctx)
 {
 	static struct sock_filter code[] = {
@@ -314,7 +312,7 @@ static int make_ring(struct packet_ctx *ctx)
 	return 0;
 }
 
-/* The kernel drops longer frames that arrive, and counts them nowhere. */
+/* The kernel drops longer frames on arrival without counting them. */
 static int check_mtu(const struct port *port, const char *device, struct error *error)
 {
 	const struct packet_ctx *ctx = port->ctx;

@@ -12,22 +12,22 @@
 #include "wire/frame.h"
 #include "wire/frame_check.h"
 
-/* Small enough for the rings of a process to stay in the cache; PORT_SHARED_SLOTS one-block frames
- * take 160 KiB of it. */
+/* Small enough for a process's rings to stay in the cache. PORT_SHARED_SLOTS short frames take 160
+ * KiB. */
 #define RING_BYTES  (256u << 10)
 #define BLOCK_BYTES (FRAME_BLOCK_BYTES + SHARED_RING_HEAD + SHARED_RING_ALIGN)
 _Static_assert(RING_BYTES / 4 * 3 >= PORT_SHARED_SLOTS * BLOCK_BYTES,
 	"a quarter of the ring is for control frames");
-/* Frames that a ring can hold if they are so long that a full burst would not fit. */
+/* Frames that a ring must hold, even if they are so long that a full burst would not fit. */
 #define LONGEST_IN_RING 16u
 
 static const char scheme[] = "shared:";
 
 struct shared_ctx {
-	struct shared_ring_tx tx; /* used by the port's thread, like 'rx' */
+	struct shared_ring_tx tx; /* used by the port's thread, as is 'rx' */
 	struct shared_ring_rx rx;
 	struct rte_mempool *pool;
-	uint64_t no_mbuf; /* how often frames started to wait for mbufs; atomic */
+	uint64_t no_mbuf; /* number of times that frames began to wait for mbufs; atomic */
 	bool starved;
 	struct shared_file file;
 };
@@ -39,8 +39,8 @@ static __attribute__((noinline, cold)) void note_starved(struct shared_ctx *ctx)
 	ctx->starved = true;
 }
 
-/* A faulty neighbour may write an arbitrary time, so a time further from now than loops can differ
- * is ignored. */
+/* A faulty neighbour may write any time: a time further from now than loops can differ is ignored.
+ */
 #define AHEAD_MAX_PS  PS_PER_S
 #define BEHIND_MAX_PS (10 * PS_PER_S)
 
@@ -50,7 +50,7 @@ static bool has_due(const struct shared_ring_record *record, weft_time now)
 	       record->due + BEHIND_MAX_PS >= now;
 }
 
-/* Number of leading records that are due by 'now'. */
+/* Returns the number of leading records that are due by 'now'. */
 static uint16_t count_due(const struct shared_ring_record *record, uint16_t found, weft_time now)
 {
 	uint16_t due = 0;
@@ -60,7 +60,7 @@ static uint16_t count_due(const struct shared_ring_record *record, uint16_t foun
 	return due;
 }
 
-/* Untimed frames are due now; their lateness is unknown. */
+/* Untimed frames are due now. Their lateness is unknown. */
 static void stamp(struct port *port, struct rte_mbuf **mbufs,
 	const struct shared_ring_record *record, uint16_t count, weft_time now)
 {
@@ -87,7 +87,7 @@ static uint16_t shared_rx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 	found = count_due(record, found, now);
 	if (found == 0)
 		return 0;
-	/* Even a single frame helps: it may be a credit frame, which lets mbufs be freed. */
+	/* Even one frame helps: it may be a credit frame, which allows mbufs to be freed. */
 	while (unlikely(rte_pktmbuf_alloc_bulk(ctx->pool, mbufs, found) != 0)) {
 		if (found == 1) {
 			note_starved(ctx);
@@ -106,8 +106,8 @@ static uint16_t shared_rx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 	return found;
 }
 
-/* Credits and hellos can wait: a reader without data takes them each time that it sends its own
- * hellos. */
+/* Notifies the reader unless there are only credits and hellos, which can wait: a reader without
+ * data takes them when it sends its own hellos. */
 static __attribute__((noinline, cold)) void notify(
 	const struct shared_ctx *ctx, struct rte_mbuf *const *mbufs, uint16_t count)
 {
@@ -210,7 +210,7 @@ bool port_is_shared(const char *device)
 	return strncmp(device, scheme, strlen(scheme)) == 0;
 }
 
-/* Cuts "shared:PATH:END" into its parts. */
+/* Splits "shared:PATH:END" into its parts. */
 static int parse(const char *name, const char *device, char path[PATH_MAX], unsigned *end,
 	struct error *error)
 {
@@ -242,7 +242,7 @@ static uint64_t ring_bytes_of(uint32_t frame_bytes)
 		RTE_MAX((uint64_t)RING_BYTES, LONGEST_IN_RING * (uint64_t)frame_bytes));
 }
 
-/* Its context stays until the port is closed, because any thread may read its losses. */
+/* The port's context remains until the port is closed, because any thread may read its losses. */
 static int become_shared(struct port *port, struct rte_mempool *pool, struct error *error)
 {
 	struct shared_ctx *ctx = aligned_alloc(

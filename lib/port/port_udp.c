@@ -15,17 +15,17 @@
 #include "port_ethdev.h"
 #include "wire/big_endian.h"
 
-#define HEADER_BYTES    8  /* the sender's session, number of the datagram */
+#define HEADER_BYTES    8  /* sender's session, number of the datagram */
 #define IP_HEADER_BYTES 28 /* IPv4 and UDP headers */
 #define BUFFER_BYTES    (4 << 20)
 
-/* The port's thread writes it; counters may be read by others. */
+/* Written by the port's thread. Other threads may read the counters. */
 struct udp_ctx {
 	int fd;
 	struct rte_mempool *pool;
-	struct rte_mbuf *spare[PORT_BURST]; /* for the next datagrams */
+	struct rte_mbuf *spare[PORT_BURST]; /* mbufs for the next datagrams */
 	unsigned spares;
-	uint32_t life, sent; /* ours */
+	uint32_t life, sent; /* own session, number of the last datagram sent */
 	struct udp_peer peer;
 	uint64_t missed, errors, no_mbuf, refused;
 };
@@ -51,7 +51,7 @@ static bool is_in_order(struct udp_ctx *ctx, const uint8_t *header)
 	}
 }
 
-/* Datagrams of one system call: a header, followed by the frame. */
+/* The datagrams of one system call, each with a header and a frame. */
 struct batch {
 	struct mmsghdr message[PORT_BURST];
 	struct iovec part[PORT_BURST][2];
@@ -114,8 +114,8 @@ static uint16_t udp_rx(
 	return kept;
 }
 
-/* Number of frames to drop when the kernel refuses the first one. If there is no port at the far
- * end, the error refers to a frame that left earlier. */
+/* Returns the number of frames to drop when the kernel rejects the first one. If the far end has no
+ * port, the error refers to an earlier frame. */
 static unsigned skip_refused(struct udp_ctx *ctx)
 {
 	if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR)
@@ -182,7 +182,7 @@ bool port_is_udp(const char *device)
 	return strncmp(device, PORT_UDP_SCHEME, strlen(PORT_UDP_SCHEME)) == 0;
 }
 
-/* Parses "192.0.2.1:4000", which ends at 'end' or with the text. */
+/* Parses an address such as "192.0.2.1:4000", which ends at 'end' or with the text. */
 static bool parse_address(const char *text, char end, struct sockaddr_in *out)
 {
 	char copy[32], *colon;
@@ -199,8 +199,8 @@ static bool parse_address(const char *text, char end, struct sockaddr_in *out)
 	return inet_pton(AF_INET, copy, &out->sin_addr) == 1;
 }
 
-/* Makes a bound and connected socket that never fragments, because one lost fragment costs the
- * whole datagram. */
+/* Creates a bound and connected socket that never fragments: a lost fragment would lose the
+ * datagram. */
 static int open_socket(const struct sockaddr_in *local, const struct sockaddr_in *remote)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -235,7 +235,7 @@ static int check_route(
 		name, device, mtu, min, min - (uint32_t)mtu);
 }
 
-/* Not 0, and different in each run of the process. */
+/* Returns a number that is not 0 and differs in each run of the process. */
 static uint32_t choose_life(void)
 {
 	uint32_t life = 0;

@@ -3,38 +3,38 @@
 #pragma once
 
 /* A port whose link runs over IP to another machine, with one frame per UDP datagram, as in RFC
- * 7510 for MPLS, after a header of 8 bytes (docs/reference/wire-format.md, 'Links over UDP'). Late
- * datagrams are dropped (port_udp.h), so frames keep their order. It is not an ethdev.
+ * 7510 for MPLS, after an 8-byte header (docs/reference/wire-format.md, 'Links over UDP'). Late
+ * datagrams are dropped, so frames stay in order. The port is not an ethdev.
  *
- * Datagrams from other addresses do not arrive: the socket is connected. Addresses can be forged;
- * security.link-key protects against that. port_losses: rx_missed, datagrams that did not arrive in
- * order; rx_errors, those without a frame or of an earlier session; tx_errors, those that the
- * kernel refused, or for which there was no port at the far end. */
+ * The socket is connected, so datagrams from other addresses do not arrive. Addresses can be
+ * forged; security.link-key protects against that. port_losses: rx_missed, datagrams that did not
+ * arrive in order; rx_errors, datagrams without a frame or of an earlier session; tx_errors,
+ * datagrams that the kernel rejected, or for which the far end had no port. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "port.h"
 
-/* "udp:LOCAL:PORT>REMOTE:PORT", both of them IPv4 addresses. */
+/* "udp:LOCAL:PORT>REMOTE:PORT", with IPv4 addresses. */
 #define PORT_UDP_SCHEME "udp:"
 
 bool port_is_udp(const char *device);
 
-/* Opens the port. Frames go to mbufs of 'pool', which have room for 'frame_bytes', the longest
- * frame of both ends. Returns 0, or -errno and an error that names the port and the device;
- * -EMSGSIZE: the path there does not carry such frames. */
+/* Opens the port. Frames are received into mbufs of 'pool', which have room for 'frame_bytes', the
+ * longest frame of both ends. Returns 0, or -errno with 'error' set. -EMSGSIZE: the path does not
+ * carry such frames. */
 int port_open_udp(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
 	struct rte_mempool *pool, struct error *error);
 
 /* Decides which datagrams of a UDP link to accept, based on the session of the sender's process and
  * the number in their header (docs/reference/wire-format.md, 'Links over UDP'). Any host that can
  * forge a source address can send a datagram of any session. That must not end the link, so the
- * session before the current one is remembered: a later datagram of it makes it current again. */
+ * previous session is remembered: a later datagram of that session makes it current again. */
 
 struct udp_life {
-	uint32_t name;     /* 0: none was received */
-	uint32_t received; /* number of the last datagram in order */
+	uint32_t name;     /* session; 0: none was received */
+	uint32_t received; /* number of the last accepted datagram */
 };
 
 struct udp_peer {
@@ -43,11 +43,11 @@ struct udp_peer {
 
 enum udp_verdict {
 	UDP_TAKEN,
-	UDP_LATE,   /* a later one was accepted earlier, so this one was counted as missing */
+	UDP_LATE,   /* a later one was accepted before, so this one was counted as missing */
 	UDP_FOREIGN /* no session, or a late datagram of the previous one */
 };
 
-/* 'missing': number of datagrams before this one that did not arrive, if it is accepted. */
+/* If the datagram is accepted, '*missing' is the number of datagrams lost before it. */
 static inline enum udp_verdict udp_peer_take(
 	struct udp_peer *peer, uint32_t life, uint32_t number, uint32_t *missing)
 {

@@ -17,8 +17,7 @@ void shared_ring_tx_init(struct shared_ring_tx *tx, const struct shared_ring *ri
 		.written = atomic_load_explicit(&ring->marks->written, memory_order_acquire),
 		.read = atomic_load_explicit(&ring->marks->read, memory_order_acquire),
 	};
-	/* No correct writer leaves such positions; the reader then treats the ring as empty from
-	 * here on. */
+	/* No correct writer leaves such positions. The reader then treats the ring as empty. */
 	if (tx->written - tx->read > ring->size)
 		tx->written = tx->read;
 	shared_ring_flush(tx);
@@ -42,7 +41,7 @@ bool shared_ring_sleep(struct shared_ring_rx *rx)
 	return false;
 }
 
-/* The position of the next record is unknown, so everything that arrived is lost. */
+/* Discards everything that arrived, because the position of the next record is unknown. */
 static __attribute__((noinline, cold)) void empty(struct shared_ring_rx *rx, uint64_t written)
 {
 	shared_ring_release(rx, written);
@@ -66,7 +65,7 @@ uint16_t shared_ring_peek(
 		uint32_t length;
 
 		memcpy(&length, record, sizeof(length));
-		/* Not read again: the other process may change it after the check. */
+		/* Prevents a second read: the other process may change it after the check. */
 		__asm__ volatile("" : "+r"(length));
 		bytes = shared_ring_record_bytes(length);
 		if (length == 0 || length > rx->longest || bytes > waiting)
@@ -77,7 +76,7 @@ uint16_t shared_ring_peek(
 			.frame = record + SHARED_RING_HEAD, .length = length, .next = at};
 		memcpy(&records[found].due, record + SHARED_RING_DUE, sizeof(weft_time));
 	}
-	/* Records before the damage are good. */
+	/* Records before the damage are valid. */
 	if (found == 0 && waiting > 0)
 		empty(rx, written);
 	return found;
@@ -113,8 +112,8 @@ static int check_owner(const char *path, const struct stat *status, struct error
 	return 0;
 }
 
-/* Reserves the memory: a page that is missing later would end the process. Both ends may do this at
- * once, and neither makes the file shorter. */
+/* Reserves the memory: a page that is missing later would end the process. Both ends may do this
+ * concurrently, and neither shortens the file. */
 static int reserve(int fd, const char *path, uint64_t bytes, struct error *error)
 {
 	struct stat status;
@@ -145,7 +144,7 @@ static void *map(int fd, uint64_t offset, uint64_t bytes, void *at)
 	return mmap(at, bytes, PROT_READ | PROT_WRITE, flags, fd, (off_t)offset);
 }
 
-/* NULL: no address space. */
+/* Returns NULL if there is no address space. */
 static uint8_t *map_twice(int fd, uint64_t offset, uint64_t bytes)
 {
 	uint8_t *both = mmap(NULL, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -208,7 +207,7 @@ void shared_file_close(struct shared_file *file)
 		munmap(file->tx.bytes, 2 * file->tx.size);
 	if (file->rx.bytes != NULL)
 		munmap(file->rx.bytes, 2 * file->rx.size);
-	/* A watch is of the file, not of its descriptor. */
+	/* A watch applies to the file, not to the descriptor. */
 	if (file->watch >= 0)
 		inotify_rm_watch(file->inotify, file->watch);
 	if (file->fd >= 0)
@@ -226,8 +225,7 @@ int shared_file_watch(struct shared_file *file, int inotify)
 	return file->watch < 0 ? -errno : 0;
 }
 
-/* Writing a byte behind the positions is the only thing that the watch sees: stores to mapped
- * memory are silent. */
+/* Writes a byte behind the positions, because a watch does not see stores to mapped memory. */
 void shared_file_notify(const struct shared_file *file)
 {
 	(void)!pwrite(file->fd, "", 1, (off_t)page_bytes() - 1);

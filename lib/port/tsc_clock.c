@@ -33,7 +33,7 @@ static uint64_t kernel_ns(clockid_t id)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Reads both clocks at one moment: the shortest of several tries was not interrupted. */
+/* Reads both clocks at the same moment. The shortest of several tries was not interrupted. */
 static void read_both(clockid_t id, uint64_t *tsc, uint64_t *ns)
 {
 	uint64_t min = UINT64_MAX;
@@ -51,8 +51,8 @@ static void read_both(clockid_t id, uint64_t *tsc, uint64_t *ns)
 	}
 }
 
-/* The raw clock is the counter itself in the kernel's scale, without NTP adjustments. EAL's own
- * figure is rounded to 10 MHz. */
+/* The raw clock is the counter in the kernel's scale, without NTP adjustments. EAL's own figure is
+ * rounded to 10 MHz. */
 static uint64_t measure_hz(void)
 {
 	const struct timespec wait = {.tv_nsec = CALIBRATE_NS};
