@@ -26,7 +26,7 @@ static int number_leaves(struct queuing *queuing, const struct topology *topolog
 	for (uint32_t host = 0; host < topology->hosts; host++) {
 		struct topology_port at;
 
-		/* No host sends to a host that is cut off. */
+		/* No host sends to a disconnected host. */
 		if (!topology_host_switch(topology, host, &at))
 			continue;
 		if (number[at.device] == NO_LEAF)
@@ -77,26 +77,23 @@ void queuing_destroy(struct queuing *queuing)
 	free(queuing);
 }
 
-/* --- queuing pair --- */
-
-/* Schemes that use the source and the destination. */
+/* --- schemes that use the source and the destination --- */
 
 /* vFtree (Guay, Bogdanski, Reinemo, Lysne, Skeie, "vFtree: A Fat-Tree Routing Algorithm Using
  * Virtual Lanes to Alleviate Congestion", IPDPS 2011): packets between the same two leaf switches
- * share a queue; from the view of one leaf, consecutive destination leaves have consecutive queues.
+ * share a queue. Seen from one leaf, consecutive destination leaves have consecutive queues.
  *
- * The queue is (leaf(D) - leaf(S) - 1) mod Q, with a non-negative remainder: the order of the
- * queues continues across the source's own leaf, which gets Q - 1, so that the next leaf gets 0. So
- * the destinations from one leaf are spread evenly, with a difference of at most one leaf, whatever
- * the numbers of leaves and queues are; a difference modulo the number of leaves would break the
- * order at one place. */
+ * The queue is (leaf(D) - leaf(S) - 1) mod Q, with a non-negative remainder. The source's own leaf
+ * has queue Q - 1, so that the next leaf has queue 0. The destinations seen from one leaf are
+ * therefore spread evenly, with a difference of at most one leaf, for any numbers of leaves and
+ * queues. A difference modulo the number of leaves would break the order at one point. */
 
 static uint32_t queue_of_leaves(
 	const struct queuing *queuing, uint32_t source, uint32_t destination)
 {
 	uint32_t queues = queuing->queues, to = queuing->leaf[destination];
 
-	/* Adding 2Q - 1 keeps the difference from becoming negative. */
+	/* Adding 2Q - 1 keeps the difference non-negative. */
 	return (to % queues + 2 * queues - 1 - queuing->leaf[source] % queues) % queues;
 }
 
@@ -107,9 +104,9 @@ const struct queuing_scheme queuing_vftree = {
 };
 
 /* Flow2SL (Escudero-Sahuquillo et al., "A new proposal to deal with congestion in InfiniBand-based
- * fat-trees", JPDC 74, 2014): the hosts in Q groups of N / Q consecutive ones, a different queue
- * for each group of destinations and, for the same destinations, for each group of sources:
- * (group(S) + group(D)) mod Q. Where Q does not divide N some groups have one host more. */
+ * fat-trees", JPDC 74, 2014): the hosts form Q groups of N / Q consecutive hosts, and the queue is
+ * (group(S) + group(D)) mod Q. The queues of one source group differ by destination group, and vice
+ * versa. If Q does not divide N, some groups have one host more. */
 
 static uint32_t group(const struct queuing *queuing, uint32_t host)
 {
@@ -129,9 +126,7 @@ const struct queuing_scheme queuing_flow2sl = {
 	.queue = queue_of_groups,
 };
 
-/* --- queuing destination --- */
-
-/* Schemes that use only the destination, or neither host. */
+/* --- schemes that use only the destination, or no host --- */
 
 /* One queue: the reference for the other schemes. */
 
@@ -147,8 +142,7 @@ const struct queuing_scheme queuing_1q = {
 };
 
 /* Destination-based buffer management (Nachiondo, Flich, Duato, "Buffer Management Strategies to
- * Reduce HoL Blocking", IEEE TPDS 21, 2010): packets for D in queue D mod Q, whatever the network.
- */
+ * Reduce HoL Blocking", IEEE TPDS 21, 2010): packets for D use queue D mod Q in any network. */
 
 static uint32_t queue_of_destination(
 	const struct queuing *queuing, uint32_t source, uint32_t destination)
@@ -163,9 +157,9 @@ const struct queuing_scheme queuing_dbbm = {
 };
 
 /* Network-level VOQs (Dally, Carvey, Dennison, "Architecture of the Avici Terabit Switch/Router",
- * Hot Interconnects 1998): a queue for each destination, so no packet ever waits behind one for
- * another host. This is the bound that other schemes approach. Frames can number 16 VCs, so only
- * networks of at most 16 hosts can have it. */
+ * Hot Interconnects 1998): one queue per destination, so no packet ever waits behind a packet for
+ * another host. This is the bound that other schemes approach. A frame can number 16 VCs, so only
+ * networks of at most 16 hosts can use it. */
 
 static int check_hosts(const struct queuing *queuing, struct error *error)
 {
@@ -180,7 +174,7 @@ static int check_hosts(const struct queuing *queuing, struct error *error)
 		queuing->queues, queuing->hosts, queuing->hosts);
 }
 
-/* No remainder is needed: there are as many queues as hosts. */
+/* No remainder is needed, because there are as many queues as hosts. */
 static uint32_t queue_of_host(const struct queuing *queuing, uint32_t source, uint32_t destination)
 {
 	return destination;

@@ -37,7 +37,7 @@ const struct vc_ladder *vc_ladder_find(unsigned steps)
 	return vc_steps_is_ladder(steps) ? &ladders[steps] : NULL;
 }
 
-/* The position on the ladder of the hop on which the packet arrived. */
+/* Returns the position on the ladder of the hop on which the packet arrived. */
 static int place_of(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
 	unsigned input, uint8_t class)
 {
@@ -48,8 +48,8 @@ static int place_of(const struct vc_rule *rule, const struct vc_ladder *ladder, 
 	return ladder->local[class < ladder->locals ? class : ladder->locals - 1];
 }
 
-/* Index, among the rungs of the hop's kind, of the rung that it takes; the number of such rungs if
- * none is left above. */
+/* Returns the index, among the rungs of the hop's kind, of the rung that the hop takes. If none is
+ * left above, returns the number of these rungs. */
 static unsigned rung_of(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
 	unsigned input, uint8_t from, unsigned output, enum vc_turn turn)
 {

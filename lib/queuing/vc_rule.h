@@ -2,31 +2,31 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Dateline virtual channels (Dally and Seitz, 1987): how a switch chooses the VC class of a packet
- * where classes are part of the routing algorithm. The ports of a switch belong to rings (in a
- * torus one ring per dimension passes through each switch). A packet starts each ring in class 0
- * and goes on in the next class once it crosses the ring's dateline, so no chain of dependencies
+/* Dateline virtual channels (Dally and Seitz, 1987): how a switch chooses a packet's VC class where
+ * classes are part of the routing algorithm. The ports of a switch belong to rings (in a torus, one
+ * ring per dimension passes through each switch). A packet starts each ring in class 0 and
+ * continues in the next class once it crosses the ring's dateline, so no chain of dependencies
  * closes around the ring. The rule is local: it needs only the two ports and the class in which the
  * packet arrived.
  *
- * Multi-step paths (msp.c) are up to three such paths one after the other. Each step has its own
- * classes, above the previous step's, so classes never fall along a path. A packet enters the next
- * step's first class where its route says 'next step'. Layouts:
+ * Multi-step paths (msp.c) are up to three such paths in sequence. Each step has its own classes,
+ * above the previous step's, so classes never decrease along a path. A packet enters the next
+ * step's first class where its route contains 'next step'. Layouts:
  *
- *     VC_STEPS_LINKS  the first and the last step are single links and have one class each, the
- *                     middle step has the rest. A path without such a first step begins in the
- *                     middle step: the switch of the source host sees whether 'next step' follows
- *                     the first hop.
- *     VC_STEPS_EQUAL  steps of any length with the same number of classes each; every path begins
+ *     VC_STEPS_LINKS  the first and the last step are single links and have one class each; the
+ *                     middle step has the rest. A path without such a first step starts in the
+ *                     middle step: the source host's switch sees whether 'next step' follows the
+ *                     first hop.
+ *     VC_STEPS_EQUAL  steps of any length with the same number of classes each; every path starts
  *                     in the first step.
  *     VC_STEPS_HALVES the same with two steps (dor_random.c).
- *     VC_STEPS_UGAL   the same; a minimal path begins in the second step (ugal.c).
- *     VC_STEPS_LAYERS no steps: a packet keeps the class that its route names (layered.c). The turn
- *                     of its first hop is that class.
+ *     VC_STEPS_UGAL   the same; a minimal path starts in the second step (ugal.c).
+ *     VC_STEPS_LAYERS no steps: a packet keeps the class that its route contains (layered.c), which
+ *                     is the turn of its first hop.
  *
  * The layouts of a Dragonfly and of a HyperX are ladders of VCs (vc_ladder.h), without datelines.
  *
- * A rule is part of a route set or of tables; both the verifier and the switches apply it. */
+ * A rule is part of a route set or of tables. The verifier and the switches both apply it. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,10 +36,10 @@
 
 #define VC_RULE_CLASSES_MAX 8 /* layers of dfsssp and lash, hops of omni-war */
 #define VC_RULE_NO_RING     0xFF
-#define VC_RULE_PORTS       64 /* no switch may have more */
+#define VC_RULE_PORTS       64 /* maximum per switch */
 
 enum vc_steps {
-	VC_STEPS_NONE, /* 'next step' changes no class */
+	VC_STEPS_NONE, /* 'next step' does not change the class */
 	VC_STEPS_LINKS,
 	VC_STEPS_EQUAL,
 	VC_STEPS_DF_MIN,
@@ -57,15 +57,15 @@ enum vc_steps {
 	VC_STEPS_COUNT
 };
 
-/* Steps in a route as a switch sees them, or a layer. */
+/* A step in a route as a switch sees it, or a layer. */
 enum vc_turn {
 	VC_GO_ON,
 	VC_STEP_AHEAD, /* 'next step' follows the hop */
-	VC_NEXT_STEP,  /* it precedes the hop */
+	VC_NEXT_STEP,  /* 'next step' precedes the hop */
 	VC_TURNS
 };
 
-/* The turn of an element that precedes a port; VC_GO_ON for others. */
+/* Returns the turn of an element that precedes a port; VC_GO_ON for other elements. */
 static inline enum vc_turn vc_turn_of(uint8_t element)
 {
 	if (element == ROUTE_TYPE_STEP)
@@ -78,30 +78,27 @@ struct vc_rule {
 	uint8_t classes;
 	uint8_t steps;      /* enum vc_steps */
 	uint8_t *ring;      /* [switch * VC_RULE_PORTS + port]; VC_RULE_NO_RING: in none */
-	uint64_t *dateline; /* by switch: set of output ports whose link crosses a dateline */
+	uint64_t *dateline; /* [switch]: set of output ports whose link crosses a dateline */
 };
 
-/* A rule without steps or rings, which keeps all packets in class 0. Returns NULL with errno ENOMEM
- * if out of memory. */
+/* Returns a rule without steps or rings, which keeps packets in class 0; NULL if out of memory. */
 struct vc_rule *vc_rule_create(uint32_t switches, uint8_t classes);
 void vc_rule_destroy(struct vc_rule *rule);
 struct vc_rule *vc_rule_copy(const struct vc_rule *rule);
 bool vc_rule_equal(const struct vc_rule *a, const struct vc_rule *b);
 
-/* Switches choose paths (vc_ladder.h). */
+/* Returns whether switches choose paths (vc_ladder.h). */
 static inline bool vc_steps_is_ladder(unsigned steps)
 {
 	return (steps >= VC_STEPS_DF_MIN && steps <= VC_STEPS_DF_UGAL_NODE) ||
 	       (steps >= VC_STEPS_OMNI_WAR && steps < VC_STEPS_COUNT);
 }
 
-/* Whether this many classes can be divided among the steps. */
+/* Returns whether this many classes can be divided among the steps. */
 bool vc_steps_fit(unsigned steps, unsigned classes);
-/* The layout in route files: "links", "equal", "halves", "layers"; NULL for VC_STEPS_NONE and
- * unknown ones.
- */
+/* Returns the layout's name in route files ("links", "equal", "halves", "layers"), or NULL. */
 const char *vc_steps_name(unsigned steps);
-/* The layout with this name, or VC_STEPS_COUNT. */
+/* Returns the layout with this name, or VC_STEPS_COUNT. */
 unsigned vc_steps_find(const char *name);
 
 static inline uint8_t vc_rule_ring(const struct vc_rule *rule, uint32_t at, unsigned port)
@@ -109,19 +106,19 @@ static inline uint8_t vc_rule_ring(const struct vc_rule *rule, uint32_t at, unsi
 	return rule->ring[(size_t)at * VC_RULE_PORTS + port];
 }
 
-/* Whether packets from both ports of a switch continue alike. */
+/* Returns whether packets from these two ports of a switch continue in the same class. */
 static inline bool vc_rule_alike(const struct vc_rule *rule, uint32_t at, unsigned a, unsigned b)
 {
 	return vc_rule_ring(rule, at, a) == vc_rule_ring(rule, at, b) &&
 	       ((rule->dateline[at] >> a ^ rule->dateline[at] >> b) & 1) == 0;
 }
 
-/* vc_rule_next() of a rule with steps, between the ports of a ring or from a host. */
+/* vc_rule_next() for a rule with steps, between ports of a ring or from a host. */
 uint8_t vc_rule_next_of_steps(const struct vc_rule *rule, uint32_t at, unsigned input, uint8_t from,
 	unsigned output, enum vc_turn turn);
 
-/* The class in which a packet continues if it arrived at switch 'at' on 'input' in class 'from' and
- * leaves through 'output'. A port from a host is in no ring. */
+/* Returns the next class of a packet that arrived at switch 'at' on 'input' in class 'from' and
+ * leaves through 'output'. A port to a host is in no ring. */
 static inline uint8_t vc_rule_next(const struct vc_rule *rule, uint32_t at, unsigned input,
 	uint8_t from, unsigned output, enum vc_turn turn)
 {

@@ -61,7 +61,7 @@ bool event_lane_insert(struct event_lane *lane, uint64_t number, uint32_t max)
 	return true;
 }
 
-/* Starts at the last place, because most numbers belong near it. */
+/* Starts at the end, because most numbers belong near it. */
 void event_lane_merge(struct event_lane *lane, const uint64_t *number, uint32_t count)
 {
 	uint32_t own = event_lane_count(lane), place = lane->end + count;

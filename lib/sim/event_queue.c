@@ -10,8 +10,8 @@
 #define BUCKETS_MAX 65536u
 #define LIST_ROOM   16u
 
-/* Places that an event may move forward in a lane: events of one time are added in the order of
- * their causes, and taken in the order of their targets. */
+/* Positions that an event may move forward in a lane. Events of the same time are added in the
+ * order of their causes, and taken in the order of their targets. */
 #define FORWARD_MAX 8u
 
 #define FILLED_WORD 8u
@@ -44,7 +44,7 @@ static void update_heads(struct event_queue *queue)
 		event_queue_update_head(queue, i);
 }
 
-/* Makes room for 'count' sorted events, and the place after the last one. */
+/* Makes room for 'count' sorted events and one entry after them. */
 static bool grow_sorted(struct event_queue *queue, uint32_t count)
 {
 	struct event_lane *sorted = &queue->lane[EVENT_CALENDAR];
@@ -111,7 +111,7 @@ struct event_queue *event_queue_create_reaching(
 		errno = ENOMEM;
 		return NULL;
 	}
-	/* Cleared because the sort also reads entries after the last one. */
+	/* Cleared, because the sort also reads entries after the last one. */
 	memset(queue->bucket, 0, buckets * sizeof(*queue->bucket));
 	begin_bucket(queue, 0);
 	update_heads(queue);
@@ -141,8 +141,8 @@ static inline bool before(const struct sim_event *a, const struct sim_event *b)
 	return a->order != b->order ? a->order < b->order : a->item < b->item;
 }
 
-/* Doubles the capacity of a list with elements of 'size' bytes, which starts with LIST_ROOM.
- * Returns false if out of memory, and the queue has failed. */
+/* Doubles the capacity of a list with elements of 'size' bytes, which starts at LIST_ROOM. If out
+ * of memory, marks the queue as failed and returns false. */
 static bool grow(struct event_queue *queue, void **list, uint32_t *room, size_t size)
 {
 	uint32_t more = *room == 0 ? LIST_ROOM : *room * 2;
@@ -257,7 +257,7 @@ void event_queue_push_lane_slow(struct event_queue *queue, unsigned which, struc
 	event_queue_update_others(queue);
 }
 
-/* A lane cannot represent events that are too far ahead. */
+/* Events that are too far ahead for a lane go to the calendar. */
 void event_queue_gather(struct event_queue *queue, struct sim_event event)
 {
 	if (event.at >= queue->lanes_end)
@@ -267,7 +267,7 @@ void event_queue_gather(struct event_queue *queue, struct sim_event event)
 			event_number(queue, event) - (queue->base << queue->tail_bits));
 }
 
-/* Insertion sort as long as keys move few places. */
+/* Uses insertion sort as long as keys move few positions. */
 static void sort_gathered(struct event_spill *gathered)
 {
 	uint64_t *key = gathered->key;
@@ -307,7 +307,7 @@ void event_queue_merge_lane(struct event_queue *queue, unsigned which)
 	event_queue_update_others(queue);
 }
 
-/* The event of a key in the bucket that begins at 'base'. */
+/* Returns the event of a key in the bucket that starts at 'base'. */
 static struct sim_event event_of(const struct event_queue *queue, weft_time base, uint64_t key)
 {
 	return (struct sim_event){base + (key >> queue->tail_bits), event_key_order(queue, key),
@@ -331,7 +331,7 @@ static void remove_from_lane(
 	lane->end = kept;
 }
 
-/* Removes the item from 'count' keys of a bucket; returns how many are left. */
+/* Removes events from the 'count' keys of a bucket. Returns how many keys are left. */
 static uint32_t remove_keys(struct event_queue *queue, weft_time base, uint64_t *key,
 	uint32_t count, event_remove_fn *removes, void *ctx)
 {
@@ -368,8 +368,7 @@ void event_queue_remove(struct event_queue *queue, event_remove_fn *removes, voi
 		remove_from_lane(queue, i, removes, ctx);
 	for (uint64_t ahead = 1; ahead <= queue->mask; ahead++)
 		remove_from_bucket(queue, queue->current + ahead, removes, ctx);
-	/* The heap can be refilled in place: it never has more events than were already
-	 * examined. */
+	/* The heap can be refilled in place: it never holds more events than were examined. */
 	queue->heap.count = 0;
 	for (uint32_t i = 0; i < far; i++) {
 		struct sim_event event = queue->heap.event[i];
@@ -381,7 +380,7 @@ void event_queue_remove(struct event_queue *queue, event_remove_fn *removes, voi
 	event_queue_update_others(queue);
 }
 
-/* The distance to the next non-empty bucket after 'from', up to 'last'; 0 if there is none. */
+/* Returns the distance to the next non-empty bucket after 'from', up to 'last', or 0. */
 static uint64_t next_filled(const struct event_queue *queue, uint64_t from, uint64_t last)
 {
 	uint64_t number = from + 1;
@@ -428,7 +427,7 @@ static void take_from_heap(struct event_queue *queue)
 		append(queue, heap_pop(queue));
 }
 
-/* The bucket of the first event in lanes, or UINT64_MAX. */
+/* Returns the bucket of the first event in the lanes, or UINT64_MAX. */
 static uint64_t bucket_of_lanes(const struct event_queue *queue)
 {
 	uint64_t min = UINT64_MAX;
@@ -501,7 +500,7 @@ static void sort_current(struct event_queue *queue)
 	}
 }
 
-/* Sets the first key that is not due before 'limit', or not in this bucket. */
+/* Sets the smallest key that is not due before 'limit', or not in this bucket. */
 static void set_limit(struct event_queue *queue, weft_time limit)
 {
 	weft_time width = (weft_time)1 << queue->shift, since = limit - queue->base;
@@ -513,7 +512,7 @@ static void set_limit(struct event_queue *queue, weft_time limit)
 	event_queue_update_others(queue);
 }
 
-/* The next bucket with an event in the calendar or a lane, or UINT64_MAX. */
+/* Returns the next bucket with an event, or UINT64_MAX. */
 static uint64_t next_bucket(const struct event_queue *queue)
 {
 	uint64_t lanes = bucket_of_lanes(queue), last = last_bucket(queue), ahead;

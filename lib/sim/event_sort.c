@@ -6,7 +6,7 @@
 
 #define LANES 4u
 
-/* Four keys in one register if the processor has wide ones, else in several. */
+/* Four keys, in one register if the processor has registers of this width. */
 typedef int64_t four_keys __attribute__((vector_size(32), aligned(8)));
 
 static int compare(const void *a, const void *b)
@@ -34,8 +34,8 @@ void event_sort_many(uint64_t *key, uint32_t count)
 	qsort(key, count, sizeof(*key), compare);
 }
 
-/* 'room', a constant, is 'count' rounded up: entries after 'count' compare greater than all, and
- * take the place after the last one. Loops have constant length, because mispredicting their ends
+/* 'room', a constant, is 'count' rounded up. Entries after 'count' compare greater than all keys,
+ * and are placed after the last one. Loops have a constant length, because mispredicting their ends
  * would cost more. */
 static inline __attribute__((always_inline)) void place_all(
 	const uint64_t *key, uint32_t count, uint64_t *sorted, const uint32_t room)
@@ -61,7 +61,7 @@ static inline __attribute__((always_inline)) void place_all(
 	for (uint32_t i = 0; i < room / LANES; i++)
 		seen += rank[i];
 	sum = seen[0] + seen[1] + seen[2] + seen[3];
-	/* Equal keys have taken the same place: rare. */
+	/* Otherwise, equal keys took the same place, which is rare. */
 	if (__builtin_expect(sum == end * (end - 1) / 2 + (room - end) * end, 1))
 		return;
 	for (uint32_t k = 0; k < count; k++)

@@ -2,11 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A log-linear histogram of unsigned 64-bit values in the manner of HdrHistogram (Tene): 64 linear
- * steps per power of two, so any percentile is known within 1.6 %, and recording is a few
- * instructions into a fixed array. Count, maximum and mean are exact. (Debian 12 packages neither
- * HdrHistogram_c nor another C library of this kind.) The caller chooses the unit. One writer;
- * readers may see a sample late. */
+/* A log-linear histogram of unsigned 64-bit values, as in HdrHistogram (Tene): 64 linear steps per
+ * power of two, so any percentile is known within 1.6 %, and recording takes a few instructions on
+ * a fixed array. Count, maximum and mean are exact. (Debian 12 packages neither HdrHistogram_c nor
+ * a similar C library.) The caller chooses the unit. One writer; readers may see a sample late. */
 
 #include <stdint.h>
 
@@ -30,7 +29,7 @@ static inline unsigned histogram_index(uint64_t value)
 	return (shift << HISTOGRAM_STEPS_LOG2) + (unsigned)(value >> shift);
 }
 
-/* Records the value this many times. */
+/* Records the value 'times' times. */
 static inline void histogram_record_times(
 	struct histogram *histogram, uint64_t value, uint64_t times)
 {
@@ -49,12 +48,12 @@ static inline void histogram_record(struct histogram *histogram, uint64_t value)
 void histogram_reset(struct histogram *histogram);
 /* Adds 'from' to 'into'. */
 void histogram_merge(struct histogram *into, const struct histogram *from);
-/* The value at or below which 'fraction' (0..1) of the samples lie. Never too low: it is the end of
- * that value's step, or the exact maximum if this is lower. 0 when empty. */
+/* Returns the value at or below which 'fraction' (0..1) of the samples lie; 0 if empty. Never too
+ * low: it is the end of that value's step, or the exact maximum if that is lower. */
 uint64_t histogram_quantile(const struct histogram *histogram, double fraction);
-/* The largest value that is counted in bucket[index]. */
+/* Returns the largest value that is counted in bucket[index]. */
 uint64_t histogram_upper(unsigned index);
-/* 0 when empty. */
+/* Returns 0 if empty. */
 double histogram_mean(const struct histogram *histogram);
-/* Calculated from the middles of the steps. 0 when empty. */
+/* Calculated from the midpoints of the steps. Returns 0 if empty. */
 double histogram_stddev(const struct histogram *histogram);

@@ -59,7 +59,7 @@ uint32_t lateness_within_ppm(const struct histogram *total, uint64_t value)
 
 #define HISTOGRAMS (sizeof(struct order_wait) / sizeof(struct histogram))
 
-/* A histogram without values is skipped, because it may not have memory yet. */
+/* Skips empty histograms, whose memory may not be allocated yet. */
 void order_wait_merge(struct order_wait *into, const struct order_wait *from)
 {
 	const struct histogram *const each[HISTOGRAMS] = {&from->network_arrived_ns,

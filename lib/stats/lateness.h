@@ -3,24 +3,24 @@
 #pragma once
 
 /* Lateness of arrivals at one end of a link: the time from a frame's due arrival until the loop
- * took the frame. Never negative: a link delivers no frame early.
+ * received the frame. Never negative, because a link delivers no frame early.
  *
- * Two counters always run. While 'total' is set, arrivals also count in the coarse histogram of the
- * end (four steps per power of two, 16 ns steps below 128 ns) and in the full histogram that all
- * ends of a loop share. An end thus has few cache lines, and the total is exact to 1.6 %. One
+ * Two counters always run. While 'total' is set, arrivals are also counted in the end's coarse
+ * histogram (four steps per power of two, 16 ns steps below 128 ns) and in the full histogram that
+ * all ends of a loop share. An end thus takes few cache lines, and the total is exact to 1.6 %. One
  * writer, the loop; others may read at any time and see a sample late. */
 
 #include <stddef.h>
 
 #include "histogram.h"
 
-#define LATENESS_STEP_LOG2 4 /* fine steps in a step of an end's histogram */
+#define LATENESS_STEP_LOG2 4 /* log2 of the fine steps per step of an end's histogram */
 #define LATENESS_STEPS     (HISTOGRAM_BUCKETS >> LATENESS_STEP_LOG2)
 
 struct lateness {
 	uint64_t arrivals, sum_ns; /* since the start */
 	struct histogram *total;   /* the loop's histogram, in ns; NULL: nothing is measured */
-	/* While it was last set. */
+	/* Since 'total' was last set. */
 	uint64_t max_ns;
 	uint64_t step[LATENESS_STEPS];
 };
@@ -31,16 +31,16 @@ struct lateness_summary {
 	uint64_t arrivals, p50_ns, p99_ns, max_ns;
 };
 
-/* Restarts the measurement, into the loop's histogram; NULL ends it. 'late' may be NULL. */
+/* Restarts the measurement into the loop's histogram; NULL ends it. 'late' may be NULL. */
 void lateness_measure(struct lateness *late, struct histogram *total);
-/* 'late' may be NULL. */
+/* Returns the measurement. 'late' may be NULL. */
 struct lateness_summary lateness_summary(const struct lateness *late);
 
-/* The share of the values that are at most 'value', in ppm, rounded down: a step that contains
- * 'value' counts as above it. 0 when empty. */
+/* Returns the share of values that are at most 'value', in ppm, rounded down; 0 if empty. A step
+ * that contains 'value' counts as above it. */
 uint32_t lateness_within_ppm(const struct histogram *total, uint64_t value);
 
-/* A burst of arrivals. */
+/* Counts a burst of arrivals. */
 static inline void lateness_note(struct lateness *late, const uint64_t *ns, unsigned count)
 {
 	struct histogram *total = late->total;
@@ -66,27 +66,27 @@ static inline void lateness_note(struct lateness *late, const uint64_t *ns, unsi
 	total->sum += sum;
 }
 
-/* The cost of reordering: frames that overtook earlier ones of their source wait at the destination
- * until those have arrived. Latencies are measured to the arrival. For the frames that waited, this
- * keeps the latency to the arrival and to the release. The release latencies for all frames follow
- * from them. Frames that need not wait cost nothing here.
+/* The cost of reordering: frames that overtook earlier ones from their source wait at the
+ * destination until these have arrived. Latencies are measured up to the arrival. For frames that
+ * waited, the latencies up to the arrival and up to the release are also recorded here. The release
+ * latencies of all frames follow from them. Frames that need not wait cost nothing here.
  *
- * A message has arrived when the last of its frames arrives, whichever that is. It is released
+ * A message has arrived when the last of its frames has arrived, whichever that is. It is released
  * together with its tail. */
 
 struct order_wait {
-	/* For the frames that waited: their latencies in the fabric's histograms, and the release
-	 * latencies that replace these. */
+	/* For frames that waited: their latencies in the fabric's histograms, and the release
+	 * latencies that replace them. */
 	struct histogram network_arrived_ns, network_released_ns;
 	struct histogram total_arrived_ns, total_released_ns;
-	struct histogram waited_ns; /* waits of released frames */
+	struct histogram waited_ns; /* waiting times of released frames */
 };
 
 /* Adds 'from' to 'into'. */
 void order_wait_merge(struct order_wait *into, const struct order_wait *from);
 void order_wait_reset(struct order_wait *wait);
 
-/* Latencies up to the release: 'all', in which 'released' replaces 'arrived' for the frames that
- * waited. The maximum remains the one in 'all' if a frame with that latency is still waiting. */
+/* Computes the latencies up to the release: 'all', with 'arrived' replaced by 'released' for the
+ * frames that waited. The maximum in 'all' is kept, even if its frame is still waiting. */
 void order_wait_release(const struct histogram *all, const struct histogram *arrived,
 	const struct histogram *released, struct histogram *out);

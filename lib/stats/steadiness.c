@@ -10,12 +10,12 @@
 #define P_NO       0.0001
 #define P_YES      0.05
 
-/* The means of parts of a series, and estimates of their spread. */
+/* Means of the parts of a series, and estimates of their spread. */
 struct parts {
 	double value[STEADINESS_PARTS];
 	double mean;               /* sum of all sums, divided by the sum of all weights */
 	double slope, slope_error; /* per part */
-	double error;              /* standard error of the mean, without a trend */
+	double error;              /* standard error of the mean if there is no trend */
 };
 
 static double add(const double *value, unsigned from, unsigned to)
@@ -32,7 +32,7 @@ unsigned mser5(const double *value, unsigned count)
 	unsigned groups = count / MSER_GROUP, best = 0;
 	double sum = 0, squares = 0, min = INFINITY;
 
-	/* Backwards, because each earlier cut adds one group to those after it. */
+	/* Goes backwards, because each earlier cut adds one group to those after it. */
 	for (unsigned i = groups; i-- > 0;) {
 		double mean = add(value, i * MSER_GROUP, (i + 1) * MSER_GROUP) / MSER_GROUP;
 		double left = groups - i, spread;
@@ -40,7 +40,7 @@ unsigned mser5(const double *value, unsigned count)
 		sum += mean;
 		squares += mean * mean;
 		spread = fmax(0, squares - sum * sum / left) / (left * left);
-		/* The last few values may happen to be equal. */
+		/* The last few values may be equal by chance. */
 		if (left >= MSER_GROUP && spread <= min) {
 			min = spread;
 			best = i;
@@ -49,7 +49,7 @@ unsigned mser5(const double *value, unsigned count)
 	return 2 * best > groups || groups < 2 * MSER_GROUP ? count : best * MSER_GROUP;
 }
 
-/* Correlation of neighbouring values, which increases the error of their mean. */
+/* Returns the factor by which correlation of neighbouring values increases their mean's error. */
 static double inflation(const double *rest, double squares)
 {
 	double product = 0, r;
@@ -60,7 +60,7 @@ static double inflation(const double *rest, double squares)
 	return sqrt((1 + r) / (1 - r));
 }
 
-/* Standard error of a mean of STEADINESS_PARTS values with these deviations from it. */
+/* Returns the standard error of a mean of STEADINESS_PARTS values with these deviations from it. */
 static double error_of(const double *rest, unsigned degrees)
 {
 	double squares = 0;
@@ -70,7 +70,7 @@ static double error_of(const double *rest, unsigned degrees)
 	return inflation(rest, squares) * sqrt(squares / degrees / STEADINESS_PARTS);
 }
 
-/* False: a part has no weight. */
+/* Returns false if a part has no weight. */
 static bool divide(const double *sum, const double *weight, unsigned count, struct parts *parts)
 {
 	const double middle = (STEADINESS_PARTS - 1) / 2.0;
@@ -100,7 +100,7 @@ static bool divide(const double *sum, const double *weight, unsigned count, stru
 	return true;
 }
 
-/* Probability of a value this far above 0, one-sided. */
+/* Returns the one-sided probability of a value this far above 0. */
 static double chance_of(double above, double error, unsigned degrees)
 {
 	if (above <= 0)
@@ -114,7 +114,7 @@ static struct steadiness unknown(double value, double needed)
 		isnan(needed) ? 2 : fmin(fmax(needed, 2), STEADINESS_NEEDED_MAX), value};
 }
 
-/* Errors fall with the square root of the length. */
+/* Returns a relative length. Errors fall with the square root of the length. */
 static double length_for(double distance, double error)
 {
 	double ratio = 2 * error / distance;
@@ -122,7 +122,7 @@ static double length_for(double distance, double error)
 	return ratio * ratio;
 }
 
-/* The batches with weight, as values. */
+/* Lists the values of the batches with weight. Returns their number. */
 static unsigned values_of(const double *sum, const double *weight, unsigned count, double *value)
 {
 	unsigned values = 0;
@@ -133,7 +133,7 @@ static unsigned values_of(const double *sum, const double *weight, unsigned coun
 	return values;
 }
 
-/* The index of the batch before which there are this many batches with weight. */
+/* Returns the index of the batch that is preceded by this many batches with weight. */
 static unsigned place_of(const double *weight, unsigned count, unsigned values)
 {
 	unsigned at = 0;
@@ -143,7 +143,7 @@ static unsigned place_of(const double *weight, unsigned count, unsigned values)
 	return at;
 }
 
-/* A trend that is absent from the second half is the end of a warm-up. */
+/* Returns whether the trend continues in the second half. Otherwise, it is the end of a warm-up. */
 static bool goes_on(const double *sum, const double *weight, unsigned count, double slope)
 {
 	struct parts parts;
@@ -196,8 +196,8 @@ struct steadiness growth_of(const double *more, const double *generated, unsigne
 	if (count < 2 * STEADINESS_PARTS || !divide(more, generated, count, &parts) ||
 		!divide(more + half, generated + half, count - half, &late))
 		return unknown(0, 0);
-	/* A backlog may grow faster and faster. If it grows only in the first half, the fabric is
-	 * just filling up. */
+	/* A backlog may grow at an increasing rate. If it grows only in the first half, the fabric
+	 * is filling up. */
 	if (late.mean > STEADINESS_GROWTH && (grows(&parts, 1, P_NO) || grows(&late, 1, P_NO)))
 		return (struct steadiness){VERDICT_YES, 0, parts.mean};
 	if (grows(&late, -1, P_YES))
@@ -216,8 +216,8 @@ struct confidence batch_confidence(const double *sum, const double *weight, unsi
 		.half_width = student_t_95(STEADINESS_PARTS - 1) * parts.error};
 }
 
-/* Both forms are a sum of powers of cos θ, tan θ = t / √degrees, with products of (k − 1) / k as
- * factors: even k for even degrees, odd k from 3 for odd degrees. */
+/* Both forms are sums of powers of cos θ, where tan θ = t / √degrees, with products of (k − 1) / k
+ * as factors: even k for even degrees, odd k from 3 for odd degrees. */
 double student_t_within(double t, unsigned degrees)
 {
 	double angle = atan(t / sqrt((double)degrees)), sine = sin(angle), cosine = cos(angle);

@@ -32,16 +32,17 @@ struct telemetry {
 };
 
 /* rte_telemetry 22.11 passes no context pointer to callbacks, and a command cannot be unregistered.
- * So this variable points to the process's only object. */
+ * This variable therefore points to the process's only object. */
 static struct {
 	pthread_mutex_t lock; /* held by every callback */
 	struct telemetry *telemetry;
 } here = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Replaces libc's strtok() in the whole process. rte_telemetry 22.11 splits each request with two
- * calls, in one thread per client, and libc's strtok() keeps its position in one variable for all
- * threads: one of two concurrent clients could lose its parameter, or get the other's. The function
- * is not in a separate file, because the linker takes only referenced files from an archive. */
+ * calls, in one thread per client. libc's strtok() stores its position in one variable for all
+ * threads, so one of two concurrent clients could lose its parameter or get the other's. The
+ * function is not in a file of its own, because the linker takes only referenced files from an
+ * archive. */
 char *strtok(char *restrict text, const char *restrict separators)
 {
 	static _Thread_local char *rest;
@@ -136,7 +137,7 @@ static int reply_links(struct telemetry *telemetry, const char *command, const c
 	unsigned from = parameters == NULL ? 0 : (unsigned)strtoul(parameters, NULL, 10);
 
 	(void)command;
-	/* Keyed by number: 22.11 has no arrays of objects, and port names are not valid keys. */
+	/* Keyed by number: DPDK 22.11 has no arrays of objects, and port names are not valid. */
 	rte_tel_data_start_dict(reply);
 	for (unsigned i = 0; i < LINKS_PER_PAGE && telemetry->link != NULL; i++) {
 		struct telemetry_link link = {.state = "", .counters = 0};
@@ -197,7 +198,7 @@ static int reply_clocks(struct telemetry *telemetry, const char *command, const 
 	return 0;
 }
 
-/* 'bound_ns': the largest; at, of: whose. */
+/* 'bound_ns' is the largest bound; 'at' and 'of' are its hosts. */
 static int reply_clocks_total(struct telemetry *telemetry, const char *command,
 	const char *parameters, struct rte_tel_data *reply)
 {
@@ -239,7 +240,7 @@ static int reply_result(
 	return 0;
 }
 
-/* PORT,PATH */
+/* Parses PORT,PATH and starts a capture. */
 static int start_capture(const struct telemetry *telemetry, const char *parameters,
 	const struct capture_filter *filter, struct error *error)
 {

@@ -4,24 +4,24 @@
 
 /* Reports and commands of a running program on DPDK's telemetry socket:
  *
- *     /weft/switch/list[,FROM]                         a page of names from number FROM on
- *     /weft/switch/stats,NAME                          both also with nic, port and congestion
- *     /weft/links[,FROM]                               a page of links from number FROM on
- *     /weft/clocks[,FROM]                              a page of what is known about other clocks
- *     /weft/clocks/total                               totals over all clocks, and the least
- * precisely known one /weft/capture/start,PORT,PATH                    /weft/capture/stop,PORT
- *     /weft/capture/filter,FILTER,PORT,PATH            (capture_filter_write())
- *     /weft/control,TEXT                               a command for the program's own loop
+ *     /weft/switch/list[,FROM]               a page of names, from number FROM
+ *     /weft/switch/stats,NAME                counters; both also with nic, port, congestion, loop
+ *     /weft/links[,FROM]                     a page of links, from number FROM
+ *     /weft/clocks[,FROM]                    a page of other clocks, from number FROM
+ *     /weft/clocks/total                     totals over all clocks, and the largest bound
+ *     /weft/capture/start,PORT,PATH
+ *     /weft/capture/filter,FILTER,PORT,PATH  (capture_filter_write())
+ *     /weft/capture/stop,PORT
+ *     /weft/control,TEXT                     a command for the program's own loop
  *
- * stats is an object of counters; list an array of names; links an object of numbered links, empty
- * past the last one; clocks the same, whose numbers have gaps (their total is one object); the
- * answer to a command is "ok …" or "error: …".
+ * stats returns an object of counters, and list an array of names. links returns an object of
+ * numbered links, which is empty past the last one. clocks is similar, but its numbers have gaps;
+ * the total is one object. The reply to a command is "ok …" or "error: …".
  *
- * Callbacks run in threads of DPDK, one per connected client. The data plane writes the values
+ * Callbacks run in DPDK's threads, one per connected client. The data plane writes the values
  * concurrently: snapshots use relaxed atomic loads where needed and are not consistent in time.
  *
- * One object per process (DPDK's commands have no context pointer). Any thread may call its
- * functions. */
+ * One object per process, because DPDK's commands have no context pointer. Thread-safe. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,12 +48,12 @@ enum telemetry_class {
 /* Fills in the values of all counters, in the order of their names. */
 typedef void telemetry_snapshot_fn(const void *ctx, uint64_t *values);
 
-/* Strings, arrays and ctx live until the device is removed. */
+/* Strings, arrays and ctx must stay valid until telemetry_destroy(). */
 struct telemetry_device {
 	enum telemetry_class class;
 	const char *name;
 	const char *const *counter; /* names: letters, digits, '_' and '/' */
-	unsigned counters;          /* up to TELEMETRY_COUNTERS_MAX */
+	unsigned counters;          /* at most TELEMETRY_COUNTERS_MAX */
 	telemetry_snapshot_fn *snapshot;
 	const void *ctx;
 };
@@ -67,42 +67,40 @@ struct telemetry_link {
 	uint64_t value[TELEMETRY_LINK_COUNTERS_MAX];
 };
 
-/* Fills in link number 'index'; returns false past the last one. */
+/* Fills in link number 'index'. Returns false past the last one. */
 typedef bool telemetry_link_fn(const void *ctx, unsigned index, struct telemetry_link *link);
 
 /* The clock of a host on another machine (clock_offset.h). */
 struct telemetry_clock {
-	const char *at, *of; /* hosts */
-	bool known;          /* currently known; if not, the next three are 0 */
+	const char *at, *of; /* observing host, host of the clock */
+	bool known;          /* currently known; otherwise the next three are 0 */
 	uint64_t local_ns, remote_ns, bound_ns;
-	int drift_ppb, drift_bound_ppb; /* remote against local */
+	int drift_ppb, drift_bound_ppb; /* remote clock against local clock */
 	uint64_t samples, steps;
 };
 
-/* Fills in the next clock, from number '*at' on, and sets '*at' to its number. Returns false if
- * there is none. */
+/* Fills in the next clock, from number '*at', and updates '*at'. Returns false if there is none. */
 typedef bool telemetry_clock_fn(const void *ctx, uint64_t *at, struct telemetry_clock *clock);
 
 struct telemetry;
 
-/* EAL is running. 'captures' (may be NULL) must outlive it. Returns NULL with error set: EEXIST if
- * one exists. */
+/* EAL must be running. 'captures' (may be NULL) must outlive the result. Returns NULL with 'error'
+ * set; EEXIST if there is one already. */
 struct telemetry *telemetry_create(struct capture_manager *captures, struct error *error);
-/* After it returns, no callback accesses a registered object. */
+/* After this returns, no callback accesses a registered object. */
 void telemetry_destroy(struct telemetry *telemetry);
 
-/* Returns 0, or with fault set: -EINVAL for too many counters, -EEXIST for a duplicate class and
- * name, -ENOMEM. */
+/* Returns 0, or an error with 'error' set: -EINVAL for too many counters, -EEXIST for a duplicate
+ * class and name, -ENOMEM. */
 int telemetry_add_device(
 	struct telemetry *telemetry, const struct telemetry_device *device, struct error *error);
 void telemetry_set_links(struct telemetry *telemetry, telemetry_link_fn *link, const void *ctx);
 void telemetry_set_clocks(struct telemetry *telemetry, telemetry_clock_fn *clock, const void *ctx);
 
-/* Calls 'wake', in a thread of DPDK, when a command arrives: for a loop that sleeps. NULL ends
- * this; afterwards no call is in progress. */
+/* Calls 'wake' in a thread of DPDK when a command arrives, for a loop that sleeps. NULL ends this;
+ * no call is in progress afterwards. */
 typedef void telemetry_wake_fn(void *ctx);
 void telemetry_set_wake(struct telemetry *telemetry, telemetry_wake_fn *wake, void *ctx);
 
-/* Takes the pending command; returns false if there is none. Called from the program's loop; costs
- * one load. */
+/* Takes the pending command, or returns false. Call from the program's loop; costs one load. */
 bool telemetry_control_poll(struct telemetry *telemetry, char text[TELEMETRY_CONTROL_MAX]);

@@ -14,7 +14,7 @@
 
 /* --- forms --- */
 
-/* The forms of a field's values. */
+/* Returns the forms of a field's values. */
 static const char *form_of(const struct yaml_field *field)
 {
 	static const char *const forms[] = {
@@ -35,7 +35,7 @@ static const char *form_of(const struct yaml_field *field)
 	return field->form != NULL ? field->form : forms[field->type];
 }
 
-/* The next alternative of a form; a pattern is always the last one. */
+/* Takes the next alternative of a form. A pattern is always the last one. */
 static bool next_form(const char **form, char one[FORM_MAX])
 {
 	size_t length = **form == '^' ? strlen(*form) : strcspn(*form, "|");
@@ -155,7 +155,7 @@ static void print_value(const struct yaml_field *field, FILE *out)
 		fprintf(out, "%ssection", between);
 }
 
-/* Writes "key: value" and prints the value. */
+/* Writes "key: value" to memory and prints the value. */
 static void print_default(const struct yaml_field *field, const void *object, FILE *out)
 {
 	const struct yaml_field one[] = {*field, {NULL}};
@@ -188,7 +188,7 @@ static void print_row(
 	fprintf(out, " | %s |\n", field->doc);
 }
 
-/* The keys of a section, of a list's rows, or of both forms (list and map). */
+/* Prints the keys of a section, of a list's rows, or of both forms (list and map). */
 static void print_below(
 	const struct yaml_field *field, const char *before, const void *object, FILE *out)
 {
@@ -224,7 +224,7 @@ static void print_words(const struct yaml_field *field, const char *path, FILE *
 			name_table_summary(field->words->entry[i]));
 }
 
-/* The field at "nic.selector", or NULL. */
+/* Returns the field at a path such as "nic.selector", or NULL. */
 static const struct yaml_field *find_path(const struct yaml_field *fields, const char *path)
 {
 	size_t length = strcspn(path, ".");
@@ -334,7 +334,7 @@ static json_t *kind_schema(const struct yaml_field *field, const char *kind)
 	if (strcmp(kind, "<texts>") == 0 || strcmp(kind, "<list>") == 0)
 		return json_pack(
 			"{sss{s[ss]}}", "type", "array", "items", "type", "string", "integer");
-	/* In results it is text. */
+	/* In results, a factor is text. */
 	if (strcmp(kind, "<factor>") == 0)
 		return json_pack("{s[{sssi}{ssss}]}", "anyOf", "type", "number", "minimum", 0,
 			"type", "string", "pattern", "^[0-9]+\\.[0-9]{1,3}$");

@@ -2,10 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Tables that bind the keys of a YAML map to the members of a struct. One table reads a section,
- * refuses unknown keys (naming the closest known one), wrong types, units and ranges, and writes
- * the section back. An absent key leaves its member unchanged, so the defaults are simply a
- * struct. */
+/* Tables that bind the keys of a YAML map to the members of a struct. One table reads a section and
+ * writes it back. It rejects unknown keys (naming the closest known one), wrong types, units and
+ * ranges. An absent key leaves its member unchanged, so the defaults are simply a struct. */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -20,9 +19,9 @@
 
 enum yaml_field_type {
 	YAML_FIELD_TEXT,   /* char[size] */
-	YAML_FIELD_NAME,   /* char[size], yaml_read_name() */
+	YAML_FIELD_NAME,   /* char[size], as yaml_read_name() */
 	YAML_FIELD_NUMBER, /* unsigned, 1, 2, 4 or 8 bytes; so are quantities and choices */
-	YAML_FIELD_BOOL,   /* bool */
+	YAML_FIELD_BOOL,
 	YAML_FIELD_RATE,
 	YAML_FIELD_TIME,
 	YAML_FIELD_BYTES,
@@ -30,85 +29,83 @@ enum yaml_field_type {
 	YAML_FIELD_CHOICE,  /* index into 'choices' */
 	YAML_FIELD_WORD,    /* pointer to an entry of 'words'; NULL is not written */
 	YAML_FIELD_SECTION, /* a nested map, described by 'fields' */
-	YAML_FIELD_CUSTOM,  /* by 'read' and 'write' */
+	YAML_FIELD_CUSTOM,  /* handled by 'read' and 'write' */
 };
 
 struct yaml_field {
 	const char *key; /* NULL ends the table */
 	enum yaml_field_type type;
 	bool required;
-	size_t offset, size;        /* the member's place in the struct */
+	size_t offset, size;        /* position of the member in the struct */
 	uint64_t min, max;          /* for numbers and quantities; max 0: no limit */
 	const char *const *choices; /* NULL ends the list */
 	const struct name_table *words;
-	/* For a section, its keys; for a custom list, the keys of its rows, for the generated
-	 * documentation. */
+	/* For a section, its keys. For a custom list, the keys of its rows (for documentation). */
 	const struct yaml_field *fields;
-	/* The keys of a custom map, which may replace a list or a value of 'form'. */
+	/* Keys of a custom map, which may replace a list or a value of 'form'. */
 	const struct yaml_field *map;
 	int (*read)(const struct yaml_tree_node *node, void *member, struct error *error);
-	/* Writes the value: everything after "key:", including the leading space or line end,
-	 * without the final line end. A list on lines of its own indents them by 'indent' spaces.
-	 */
+	/* Writes the value: everything after "key:", including the leading space or newline, but
+	 * not the final newline. A list on lines of its own indents them by 'indent' spaces. */
 	void (*write)(const void *member, FILE *out, unsigned indent);
-	/* True if the member must be written; NULL: always, except empty texts. */
+	/* Returns whether the member must be written; NULL: always, except empty texts. */
 	bool (*present)(const void *member);
-	/* The purpose of the key, in one line of Markdown; every key has it. */
+	/* Purpose of the key, in one line of Markdown. Required. */
 	const char *doc;
-	/* The values that a custom reader accepts, for the generated documentation: words and kinds
-	 * of values joined by '|', such as "auto|<number>"; the last one may be a regular
+	/* Values that a custom reader accepts, for the generated documentation: words and kinds of
+	 * values, separated by '|', such as "auto|<number>". The last one may be a regular
 	 * expression, which starts with '^'. Kinds are the types above, and path, factor, names,
-	 * texts, lists, named lists. Other types may also have it. */
+	 * texts, lists, named lists. Other types may also set this. */
 	const char *form;
-	unsigned tag; /* for the owner of the table */
-	/* A key that may replace this one; a map has exactly one of the two. */
+	unsigned tag; /* for the table's owner */
+	/* A key that may replace this one: a map has exactly one of the two. */
 	const char *instead;
-	const char *former; /* its name in earlier versions, which is still accepted; NULL: none */
-	/* Returns a row of a custom list that has the default values; NULL: rows have no
-	 * defaults. */
+	const char *former; /* name in earlier versions, still accepted; NULL: none */
+	/* Returns a row of a custom list with the default values; NULL: rows have no defaults. */
 	const void *(*row)(const void *member);
 };
 
 #define YAML_MEMBER(type, member) \
 	.offset = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
 
-/* Reads a map into 'object'. Returns -EINVAL or the error of a custom reader. */
+/* Reads a map into 'object'. Returns 0, -EINVAL, or the error of a custom reader. */
 int yaml_fields_read(const struct yaml_field *fields, const struct yaml_tree_node *map,
 	void *object, struct error *error);
 
-/* Writes "key: value" lines, each after 'indent' spaces, sections as {key: value, …}. */
+/* Writes "key: value" lines, each after 'indent' spaces, and sections as {key: value, …}. */
 void yaml_fields_write(
 	const struct yaml_field *fields, const void *object, FILE *out, unsigned indent);
-/* Writes "{key: value, …}" without a line end. */
+/* Writes "{key: value, …}" without a newline. */
 void yaml_fields_write_row(const struct yaml_field *fields, const void *object, FILE *out);
 
-/* Single values, for custom readers. */
+/* Read single values, for custom readers. */
 int yaml_read_text(const struct yaml_tree_node *node, char *text, size_t size, struct error *error);
 /* max 0: no limit. */
 int yaml_read_quantity(const struct yaml_tree_node *node, enum quantity_kind kind, uint64_t min,
 	uint64_t max, uint64_t *value, struct error *error);
-/* Looks up the list entry that the node names. */
+/* Finds the list entry that the node names. */
 int yaml_read_word(const struct yaml_tree_node *node, const struct name_table *words,
 	const void **entry, struct error *error);
-/* Reads the name of a device, a process or a file stem: letters, digits, '_', '.' and '-'; the
- * first character is a letter, a digit or '_'. */
+/* Reads the name of a device, a process or a file stem: letters, digits, '_', '.' and '-', starting
+ * with a letter, a digit or '_'. */
 int yaml_read_name(const struct yaml_tree_node *node, char *name, size_t size, struct error *error);
 
-/* Describes the keys of a table to people and to other programs: as a list, as a Markdown table,
- * and as a JSON Schema. */
+/* Describes the keys of a table to people and programs: as a list, a Markdown table, a JSON Schema.
+ */
 
-/* One line per key: "FILE KEY [WORD]...", such as "run traffic[].pattern uniform hotspot". Leaves
- * out the keys of a map that a text may replace. */
+/* Writes one line per key: "FILE KEY [WORD]...", such as "run traffic[].pattern uniform hotspot".
+ * Omits the keys of a map that a text may replace. */
 void yaml_docs_list(const struct yaml_field *fields, const char *file, FILE *out);
 
-/* A Markdown table of key, value, default and description, or of words and their summaries if
- * 'section' is a key whose values are words from a list, such as "nic.selector". 'section' names a
- * key of the table, whose nested keys are printed at all levels; "" prints only the table's
- * top-level keys. 'object' has the defaults; NULL: that column stays empty. Keys that 'elsewhere'
- * also has are left out; NULL leaves none out. Returns false if there is no such section. */
+/* Writes a Markdown table of key, value, default and description. If 'section' is a key whose
+ * values are words from a list, such as "nic.selector", writes the words and their summaries
+ * instead. 'section' names a key of the table, whose nested keys are printed at all levels; ""
+ * prints only the top-level keys. 'object' contains the defaults; NULL: that column stays empty.
+ * Keys that are also in 'elsewhere' (may be NULL) are omitted. Returns false if there is no such
+ * section. */
 bool yaml_docs_table(const struct yaml_field *fields, const char *section, const void *object,
 	const struct yaml_field *elsewhere, FILE *out);
 
-/* The JSON Schema (draft 2020-12) of a file "weft: NAME/1" with these keys. The caller owns it.
- * Returns NULL if out of memory. */
+/* Returns the JSON Schema (draft 2020-12) of a file "weft: NAME/1" with these keys, owned by the
+ * caller, or NULL if out of memory. */
 json_t *yaml_docs_schema(const struct yaml_field *fields, const char *name);

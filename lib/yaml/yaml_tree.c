@@ -73,7 +73,7 @@ int yaml_tree_expect(
 		names[node->kind]);
 }
 
-/* The end of a message: the command that takes this kind of file. */
+/* Returns the end of a message: the command that reads this kind of file. */
 static const char *command_for(const char *format)
 {
 	static const char *const commands[][2] = {
@@ -205,8 +205,8 @@ struct yaml_tree *yaml_tree_load(const char *path, struct error *error)
 	return tree;
 }
 
-/* '--set KEY=VALUE' and similar options: a path of keys and indexes, then a YAML value that
- * replaces the current one. */
+/* '--set KEY=VALUE' and similar options: a path of keys and indices, and the YAML value to store
+ * there. */
 
 #define KEY_MAX 64
 
@@ -237,7 +237,7 @@ static struct yaml_tree_node *add_node(
 	return node;
 }
 
-/* Follows "key" at '*path' (up to '.', '[' or the end), creating it if missing. */
+/* Follows the key at '*path' (up to '.', '[' or the end), and creates it if it is missing. */
 static int step_key(const struct setter *setter, const char **path, struct yaml_tree_node **at)
 {
 	size_t length = strcspn(*path, ".[");
@@ -259,8 +259,8 @@ static int step_key(const struct setter *setter, const char **path, struct yaml_
 			     : 0;
 }
 
-/* Moves to element 'index' of the list at '*at'; the index just past the last appends. A node that
- * was just created for this path becomes a list. */
+/* Moves to element 'index' of the list at '*at'; the index after the last element appends. A node
+ * that was just created for this path becomes a list. */
 static int step_into(const struct setter *setter, unsigned long index, struct yaml_tree_node **at)
 {
 	struct yaml_tree_node *list = *at;
@@ -294,7 +294,7 @@ static int step_index(const struct setter *setter, const char **path, struct yam
 	return step_into(setter, index, at);
 }
 
-/* Follows the part after a dot: "key", or an index such as "3", which is "[3]" in a form that a
+/* Follows the part after a dot: a key, or an index such as "3", which is "[3]" in a form that a
  * shell does not expand. No key starts with a digit. */
 static int step_point(const struct setter *setter, const char **path, struct yaml_tree_node **at)
 {
@@ -327,7 +327,7 @@ static int follow(const struct setter *setter, const char *path, struct yaml_tre
 	return result;
 }
 
-/* Replaces 'node' by 'value'; the key and the siblings of 'node' stay. */
+/* Replaces 'node' with 'value', but keeps the key and the siblings of 'node'. */
 static void replace(struct yaml_tree_node *node, const struct yaml_tree_node *value)
 {
 	struct yaml_tree_node old = *node;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Turns libyaml's events into nodes. The nesting is kept on an explicit stack instead of in
+/* Converts libyaml's events to nodes. Nesting is tracked on an explicit stack rather than with
  * recursion, so that the depth can be limited. */
 
 #include <errno.h>
@@ -19,7 +19,7 @@ struct reader {
 	struct error *error;
 	struct yaml_tree_node *open[YAML_TREE_DEPTH_MAX];
 	unsigned depth;
-	/* The key in the innermost map whose value comes next. */
+	/* Key in the innermost map whose value comes next. */
 	const char *key;
 	yaml_mark_t key_mark;
 	struct yaml_tree_node *root;
@@ -45,7 +45,7 @@ static int refuse_syntax(struct reader *reader)
 
 	if (parser->error == YAML_MEMORY_ERROR)
 		return refuse_memory(reader);
-	/* Errors of libyaml's byte reader have an offset instead of a place. */
+	/* Errors of libyaml's byte reader have an offset instead of a position. */
 	if (parser->error == YAML_READER_ERROR) {
 		snprintf(what, sizeof(what), "not text: %s at byte %zu",
 			parser->problem != NULL ? parser->problem : "?", parser->problem_offset);
@@ -57,8 +57,9 @@ static int refuse_syntax(struct reader *reader)
 	return refuse(reader, parser->problem_mark, what);
 }
 
-/* Refuses control characters (C0, DEL, C1, line and paragraph separators, byte order marks): no
- * name or quantity contains them, and they would garble messages. The text is valid UTF-8. */
+/* Returns false if the text contains control characters (C0, DEL, C1, line and paragraph
+ * separators, byte order marks). No name or quantity contains them, and they would garble messages.
+ * The text is valid UTF-8. */
 static bool text_is_plain(const unsigned char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
@@ -245,7 +246,7 @@ int yaml_tree_read(struct yaml_tree *tree, const char *text, size_t length, cons
 		return error_set(error, EINVAL, "%s: more than 64 MiB", origin);
 	if (!yaml_parser_initialize(&reader.parser))
 		return refuse_memory(&reader);
-	/* Some editors begin a file with a byte order mark. */
+	/* Some editors start a file with a byte order mark. */
 	if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
 		text += 3;
 		length -= 3;
