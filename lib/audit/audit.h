@@ -88,7 +88,8 @@ struct audit_rules {
 	uint32_t window;    /* maximum number of frames that a host may resend to another host */
 	uint32_t vc_blocks; /* blocks per VC buffer of a switch; 0: unknown */
 	const bool *timed;  /* [link]: rate and delay are enforced; NULL: on all links */
-	const bool *waits; /* [way]: arrivals count from the end of the tail; NULL: of the header */
+	const bool *waits;  /* [way]: arrivals count from the end of the tail, otherwise of the
+			       header; NULL: none do */
 	uint64_t routing_delay_ps;
 	/* A complete capture on the virtual clock, in event order: checks allow no tolerance. */
 	bool exact;
@@ -126,7 +127,7 @@ const struct audit_finding *audit_finding(const struct audit *audit, enum audit_
 /* Numbers of frames, except 'pairs' and 'unnumbered'. */
 struct audit_counts {
 	uint64_t frames;     /* passed to audit_add() */
-	uint64_t data;       /* of these, data frames */
+	uint64_t data;       /* data frames among them */
 	uint64_t delivered;  /* data frames that reached their destination */
 	uint64_t discarded;  /* discarded by a device, according to the capture */
 	uint64_t refused;    /* rejected by the receiver as damaged */

@@ -135,7 +135,7 @@ static struct decision decide(
 	return decision;
 }
 
-/* Returns the VC for the next device, or AUDIT_UNKNOWN. 'flags': those of the departing frame. */
+/* Returns the VC for the next device, or AUDIT_UNKNOWN. 'flags': flags of the departing frame. */
 static uint8_t next_vc(const struct audit *audit, const struct audit_frame *frame,
 	const struct audit_port *input, unsigned output, enum vc_turn turn, uint8_t flags)
 {

@@ -85,8 +85,8 @@ struct capture_ordered {
 
 struct capture_order;
 
-/* The readers must outlive the result. 'arrivals_first': of packets with equal times, arrivals come
- * first; otherwise file order is kept. Returns NULL if out of memory. */
+/* The readers must outlive the result. If 'arrivals_first' is set, arrivals come first among
+ * packets with equal times; otherwise file order is kept. Returns NULL if out of memory. */
 struct capture_order *capture_order_create(
 	struct capture_reader *reader, uint32_t readers, bool arrivals_first);
 void capture_order_destroy(struct capture_order *order);

@@ -67,7 +67,7 @@ struct did_you_mean {
 };
 
 void did_you_mean_init(struct did_you_mean *nearest, const char *text);
-/* 'name' must outlive 'nearest'. Of equally close names, the first is kept. */
+/* 'name' must outlive 'nearest'. The first of several equally close names is kept. */
 void did_you_mean_offer(struct did_you_mean *nearest, const char *name);
 
 /* Returns the number of insertions, deletions, substitutions and swaps between 'a' and 'b', or

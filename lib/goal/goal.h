@@ -77,7 +77,7 @@ struct goal {
 	uint32_t ranks, ops, edges;
 	struct goal_rank *rank;
 	struct goal_op *op;
-	uint32_t *first_edge; /* of i: edge[first_edge[i]] .. edge[first_edge[i + 1] - 1] */
+	uint32_t *first_edge; /* [ops + 1]: first edge of each operation, and the end */
 	uint32_t *edge;       /* waiting operation, with GOAL_EDGE_STARTED */
 	char *labels;
 	uint32_t nic_line;      /* line of the first operation with a non-zero nic; 0: none */

@@ -243,8 +243,7 @@ static void post_recv(struct goal_replay *replay, uint32_t op, weft_time at, str
 	op_list_push(&rank->posted, replay->next, op);
 }
 
-/* Call when the message or request of a send has arrived. It goes to a waiting recv or to a later
- * one. */
+/* Call when the message or request of a send has arrived. A waiting or later recv takes it. */
 static void arrive(struct goal_replay *replay, uint32_t send, weft_time at, struct op_list *ready)
 {
 	struct goal_replay_rank *rank = &replay->rank[replay->goal->op[send].peer];

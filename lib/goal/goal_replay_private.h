@@ -11,8 +11,8 @@
 
 #define GOAL_NONE UINT32_MAX
 
-/* OP_POSTED: operations that wait for its start were released. OP_ANSWERED: a request was answered.
- */
+/* OP_POSTED: operations that wait for its start were released. OP_ANSWERED: its request was
+ * answered. */
 enum op_state { OP_WAITING, OP_READY, OP_POSTED, OP_ANSWERED, OP_DONE };
 
 /* A message in flight: the send, with a bit set if this is its request or answer. */

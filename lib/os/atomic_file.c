@@ -41,8 +41,8 @@ static void remove_fresh(const struct atomic_file *file)
 }
 
 /* Opens a file without a name in the target's folder, so that no file is left behind, however the
- * program ends. Returns -1 if the file system does not support this or link_fresh() could not name
- * the file later. */
+ * program ends. Returns -1 if this is not supported or link_fresh() could not name the file later.
+ */
 static int open_nameless(const struct atomic_file *file)
 {
 	char folder[PATH_MAX];

@@ -21,8 +21,7 @@ struct atomic_file {
 	bool nameless;         /* the temporary file has no name yet */
 };
 
-/* Opens the file. Returns 0, or -errno with 'error' set. The path must stay valid until close or
- * discard. */
+/* Opens the file. Returns 0, or -errno with 'error' set. 'path' must stay valid until the end. */
 int atomic_file_open(struct atomic_file *file, struct error *error);
 /* Replaces the file. On failure, the old contents remain unless they were overwritten in place. */
 int atomic_file_close(struct atomic_file *file, struct error *error);

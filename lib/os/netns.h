@@ -13,8 +13,7 @@
 /* Creates the namespace and brings its loopback up. Returns -EEXIST if the name is in use. */
 int netns_create(const char *name, struct error *error);
 
-/* Removes the name. The namespace disappears with its last process. Returns -ENOENT if the name is
- * unknown. */
+/* Removes the name. The namespace disappears with its last process. -ENOENT: unknown name. */
 int netns_remove(const char *name, struct error *error);
 
 /* Work to do inside. Returns 0, or -errno with 'error' set. */

@@ -39,7 +39,7 @@ static void add(char *out, size_t size, const char *format, ...)
 	va_end(args);
 }
 
-/* Calls 'matches' with each line of a file in /proc/net until one matches. Returns whether one did.
+/* Calls 'matches' with each line of a file in /proc/net until one matches, and returns true then.
  */
 static bool any_line(const char *root, const char *file, const char *name,
 	bool (*matches)(const char *line, const char *name))
@@ -342,8 +342,7 @@ static bool copy_name(void *context, const char *name)
 	return true;
 }
 
-/* vfio has one file per group, with a different name if there is no IOMMU; uio has one per device.
- */
+/* vfio has one file per group, whose name differs without an IOMMU; uio has one per device. */
 bool pci_device_file(const char *root, const struct pci_device *device, char file[PCI_FILE_MAX])
 {
 	char path[PATH_MAX], name[PCI_NAME_MAX];

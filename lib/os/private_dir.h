@@ -83,8 +83,7 @@ int runtime_dir_prepare(struct error *error);
 int runtime_dir_add_netns(const char *path, const char *name, struct error *error);
 /* Removes the namespace and its record. */
 void runtime_dir_drop_netns(const char *path, const char *name);
-/* Removes only the record, so that the namespace outlives the program. Returns false if there is
- * none. */
+/* Removes only the record, so that the namespace outlives the program. False: there is none. */
 bool runtime_dir_keep_netns(const char *path, const char *name);
 
 /* Removes a folder of runtime_dir_path(), the files that DPDK creates in it, and the namespaces
