@@ -10,7 +10,7 @@
 #include "topo/topology_file.h"
 #include "yaml/yaml_fields.h"
 
-/* The shortest valid files: all other keys keep their defaults. */
+/* Minimal valid files, in which all other keys have their defaults. */
 #define RUN "weft: run/1\ntopology: ring:switches=3\ntraffic: [{pattern: uniform}]\n"
 #define LAB "weft: lab/1\ntopology: ring:switches=3\n"
 
@@ -51,7 +51,7 @@ int config_keys_table(const char *file, const char *section, FILE *out, struct e
 		defaults = lab = lab_config_parse(LAB, strlen(LAB), file, NULL, 0, error);
 		elsewhere = run_file_fields;
 		if (lab != NULL)
-			lab->name[0] = '\0'; /* the file's */
+			lab->name[0] = '\0'; /* the default depends on the file name */
 	}
 	if (fields != NULL && fields != topology_file_fields && defaults == NULL)
 		return -errno;

@@ -33,11 +33,11 @@ static enum lab_link_kind kind_of(enum lab_config_links links)
 /* How a file is opened. */
 struct opening {
 	char run_dir[RUNTIME_DIR_MAX + LAB_NAME_MAX];
-	bool fresh; /* nothing of a running lab counts */
+	bool fresh; /* ignore the state of a running lab */
 	struct lab_devices devices;
 };
 
-/* 'whole': all devices in one process. Returns 0, or -errno with error set. */
+/* 'whole': plan one process with all devices. Returns 0, or -errno with error set. */
 static int make_plan_of(
 	struct lab *lab, const struct opening *opening, bool whole, struct error *error)
 {
@@ -73,15 +73,15 @@ unsigned lab_cpus(const struct lab *lab)
 	return cores > 0 && cores < cpus ? cores : cpus;
 }
 
-/* The file uses nothing that requires several processes: no groups, several machines, links other
- * than shared memory, or ports of real cables. */
+/* Returns true if the file uses nothing that requires several processes: no groups, no second
+ * machine, no 'lcores', no links other than shared memory, and no ports of real cables. */
 static bool lab_form_may_be_one(const struct lab_config *config, const struct topology *topology)
 {
 	return config->groups.count == 0 && config->machines.count <= 1 && config->lcores < 2 &&
 	       config->links == LAB_CONFIG_LINKS_SHARED && topology->bindings == 0;
 }
 
-/* Plans several processes, unless that is impossible or there would be too many. */
+/* Plans several processes. Falls back to one if that is impossible or there would be too many. */
 static int choose_plan(struct lab *lab, const struct opening *opening, struct error *error)
 {
 	int result = make_plan_of(lab, opening, false, error);
@@ -95,15 +95,15 @@ static int choose_plan(struct lab *lab, const struct opening *opening, struct er
 	return make_plan_of(lab, opening, true, error);
 }
 
-/* In a lab of one process, every cable has a rate and a delay, including cables to a process that
- * 'weft lab apply' adds. */
+/* Sets rate and delay for every cable. A lab of one process does so even for cables to processes
+ * that 'weft lab apply' adds. */
 static void time_links(struct lab *lab)
 {
 	for (uint32_t i = 0; i < lab->topology->links; i++)
 		lab->topology->link_at[i].given = true;
 }
 
-/* The form of the lab that is, or was, up in the run directory; AUTO: unknown. */
+/* Returns the form of the lab in the run directory, even if it is down; AUTO: unknown. */
 static enum lab_config_processes lab_form_kept(const char *run_dir)
 {
 	enum lab_config_processes form = LAB_CONFIG_PROCESSES_AUTO;
@@ -211,7 +211,7 @@ static int open_topology(struct lab *lab, const struct opening *opening, struct 
 	return lab_devices_number(&opening->devices, &lab->topology, error);
 }
 
-/* 'from': the running lab that is being changed; NULL: use the state in the run directory. */
+/* 'from': the running lab to change; NULL: use the state in the run directory. */
 static int open_lab(struct lab *lab, const char *path, const char *run_dir, const struct lab *from,
 	struct opening *opening, struct error *error)
 {
@@ -221,7 +221,7 @@ static int open_lab(struct lab *lab, const char *path, const char *run_dir, cons
 	*lab = (struct lab){.config = lab_config_load(path, NULL, 0, error)};
 	if (lab->config == NULL)
 		return -errno;
-	/* Makes a path absolute, because a process may have a different working directory. */
+	/* Processes may have a different working directory, so the path must be absolute. */
 	snprintf(lab->path, sizeof(lab->path), "%s", realpath(path, whole) != NULL ? whole : path);
 	find_run_dir(lab->config, run_dir, opening);
 	result = lab_config_supported(lab->config, error);
@@ -307,10 +307,10 @@ static void write_keys(const struct lab_config *config, FILE *out)
 {
 	struct lab_config shared = *config;
 
-	/* Files whose paths may differ between machines. */
+	/* Paths of these files may differ between machines. */
 	shared.run.routing.file = NULL;
 	shared.run.mapper.key = shared.run.mapper.expect = NULL;
-	/* Each process may override it with --mapper. */
+	/* --mapper may override it in each process. */
 	shared.run.mapper.mode = RUN_MAPPER_AUTO;
 	shared.run.mapper.hosts = (struct run_config_mapper_hosts){0};
 	for (const struct yaml_field *field = lab_file_fields; field->key != NULL; field++) {
@@ -322,7 +322,7 @@ static void write_keys(const struct lab_config *config, FILE *out)
 	fprintf(out, "data: %d\n", config->run.security.data);
 }
 
-/* In the topology's order, which determines the addresses of the hosts. */
+/* Writes the devices in topology order, which determines the addresses of the hosts. */
 static void write_devices(const struct topology *topology, FILE *out)
 {
 	for (uint32_t i = 0; i < topology->switches; i++)

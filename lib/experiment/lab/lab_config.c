@@ -107,7 +107,7 @@ void lab_config_destroy(struct lab_config *config)
 	free(config);
 }
 
-/* The default name of a lab is derived from its file: "labs/two-leaves.yaml" is two-leaves. */
+/* Derives a lab's default name from its file: "labs/two-leaves.yaml" is two-leaves. */
 static void default_name(struct lab_config *config)
 {
 	const char *origin = config->run.origin, *slash = strrchr(origin, '/');
@@ -151,7 +151,8 @@ static int read_root(
 	return run_config_check(&config->run, root, error);
 }
 
-/* A lab file with only a topology; 'origin' is for messages. Returns NULL with errno. */
+/* Creates a lab file with only a topology; 'origin' is for messages. Returns NULL with errno set.
+ */
 static struct yaml_tree *tree_around(const char *topology, const char *origin, struct error *error)
 {
 	struct yaml_tree *tree = NULL;
@@ -172,7 +173,7 @@ static struct yaml_tree *tree_around(const char *topology, const char *origin, s
 	return tree;
 }
 
-/* Turns a topology file into a lab file. Paths start from the file's folder. */
+/* Converts a topology file to a lab file. Paths are relative to the file's directory. */
 static struct yaml_tree *wrap_topology(struct yaml_tree *tree, struct error *error)
 {
 	const struct yaml_tree_node *root = yaml_tree_root(tree);
@@ -260,7 +261,7 @@ static int check_algorithm(const struct lab_config *config, const struct route_a
 		config->run.origin, algorithm->name);
 }
 
-/* Routes in a file are verified unless routing.may-deadlock disables that. */
+/* Routes in a file must be verified, which routing.may-deadlock disables. */
 static int check_route_file(const struct lab_config *config, struct error *error)
 {
 	if (config->run.routing.file == NULL || !config->run.routing.may_deadlock)
@@ -281,7 +282,7 @@ static int check_data_key(const struct lab_config *config, struct error *error)
 		config->run.origin);
 }
 
-/* With one process, all links are memory. */
+/* With one process, all links are in memory. */
 static int check_processes(const struct lab_config *config, struct error *error)
 {
 	if (config->processes != LAB_CONFIG_PROCESSES_ONE)
@@ -299,7 +300,7 @@ static int check_processes(const struct lab_config *config, struct error *error)
 	return 0;
 }
 
-/* The loops of one process share out its switches, but do not divide any of them. */
+/* The loops of one process divide its switches among them, but do not divide a switch. */
 static int check_lcores(const struct lab_config *config, struct error *error)
 {
 	const char *key = run_config_needs_one_lcore(&config->run);
@@ -363,7 +364,8 @@ int lab_config_explain(const struct lab_config *config, FILE *out)
 	for (const struct yaml_field *field = lab_file_fields; field->key != NULL; field++) {
 		const struct yaml_field one[] = {*field, {NULL}};
 
-		/* Writing an unset 'link' would slow down the links between processes. */
+		/* A written 'link' would count as set, and slow down the links between processes.
+		 */
 		if (!config->run.link.unset || strcmp(field->key, "link") != 0)
 			yaml_fields_write(one, config, out, 0);
 	}

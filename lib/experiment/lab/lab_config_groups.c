@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The lists of a lab file: groups of devices, and EAL arguments. */
+/* Reads and writes the lists of a lab file: groups of devices, and EAL arguments. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static int check_name(const struct lab_config_group_list *groups, const struct y
 	return 0;
 }
 
-/* {name: [s0, s1], …} or [[s0, s1], …] */
+/* Reads {name: [s0, s1], …} or [[s0, s1], …]. */
 int lab_read_groups(const struct yaml_tree_node *node, void *member, struct error *error)
 {
 	struct lab_config_group_list *groups = member;

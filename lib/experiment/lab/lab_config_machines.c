@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* 'machines' of a lab file: which server runs which devices, and how it is reached. */
+/* Reads and writes 'machines' of a lab file: the devices on each server, and how to reach it. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static void write_devices(const void *member, FILE *out, unsigned indent)
 	run_write_names(machine->device, machine->devices, out);
 }
 
-/* Neither a shell (here or there) nor the option parser of ssh may interpret the text. */
+/* Accepts only text that neither a shell (local or remote) nor ssh's option parser interprets. */
 static int read_plain(const struct yaml_tree_node *node, char *text, const char *allowed,
 	const char *expected, struct error *error)
 {
@@ -139,7 +139,7 @@ static bool ports_present(const void *member)
 
 /* --- machines --- */
 
-/* The reader needs both the pointer and the count of a list, so it gets the whole machine. */
+/* The readers need both the pointer and the count of a list, so they get the whole machine. */
 #define S struct lab_config_machine
 const struct yaml_field lab_machine_fields[] = {
 	{"name", YAML_FIELD_NAME, true, YAML_MEMBER(S, name),

@@ -129,7 +129,7 @@ void lab_devices_free(struct lab_devices *devices)
 	*devices = (struct lab_devices){.fabric = 0};
 }
 
-/* NULL: the device is not in the list. */
+/* Returns NULL if the device is not in the list. */
 static const struct lab_device *lab_devices_find(
 	const struct lab_devices *devices, enum device_kind kind, const char *name)
 {
@@ -139,16 +139,16 @@ static const struct lab_device *lab_devices_find(
 	return NULL;
 }
 
-/* --- numbers --- */
+/* --- device numbers --- */
 
 struct numbering {
 	const struct lab_devices *devices;
 	const struct topology *from;
 	struct topology *to;
-	uint32_t *number[2]; /* the number in 'to' of each device of 'from' */
+	uint32_t *number[2]; /* [kind][number in 'from']: number in 'to' */
 };
 
-/* Numbers the devices of 'from'. Returns how many numbers are then in use. */
+/* Assigns a number to each device of 'from'. Returns the count of numbers then in use. */
 static uint32_t number_kind(const struct numbering *numbering, enum device_kind kind)
 {
 	uint32_t next = numbering->devices->count[kind];
@@ -163,7 +163,7 @@ static uint32_t number_kind(const struct numbering *numbering, enum device_kind 
 	return next;
 }
 
-/* A running switch keeps at least the ports that it started with. */
+/* Creates the devices. A running switch keeps at least the ports that it had when it started. */
 static void place_kind(const struct numbering *numbering, enum device_kind kind)
 {
 	const struct lab_devices *devices = numbering->devices;
@@ -192,7 +192,7 @@ static void place_port(const struct numbering *numbering, struct topology_port *
 	port->device = numbering->number[port->kind][port->device];
 }
 
-/* Takes over the bindings of 'from'. */
+/* Copies the links and bindings of 'from'. */
 static int place_links(const struct numbering *numbering)
 {
 	const struct topology *from = numbering->from;
@@ -268,7 +268,7 @@ static const char *process_of(const struct lab_devices *devices, enum device_kin
 	return i < devices->count[kind] ? devices->at[kind][i].process : "";
 }
 
-/* A process without devices has ended, or is about to. */
+/* Returns true if the process has a device. A process without devices has ended, or soon will. */
 static bool runs(
 	const struct lab_devices *devices, const struct topology *topology, const char *process)
 {
@@ -280,7 +280,7 @@ static bool runs(
 	return false;
 }
 
-/* The device numbers of the process, including removed devices. Returns NULL if out of memory. */
+/* Returns the device numbers of the process, including removed devices; NULL if out of memory. */
 static uint32_t *gather(const struct lab_devices *devices, enum device_kind kind,
 	const char *process, uint32_t *count)
 {
@@ -303,8 +303,8 @@ static int add_group(const struct lab_devices *devices, const char *process,
 		       : error_set(error, ENOMEM, "not enough memory for groups");
 }
 
-/* Returns 1 if all devices of the group are new, 0 if all of them run, or -EINVAL with error set
- * for a mixture. */
+/* Returns 1 if all devices of the group are new, 0 if all of them are running, or -EINVAL with
+ * error set if some are. */
 static int is_new(
 	const struct lab_devices *devices, const struct lab_plan_group *group, struct error *error)
 {

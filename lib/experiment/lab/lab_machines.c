@@ -9,7 +9,7 @@
 #include "base/name_table.h"
 #include "topo/topology_hosts.h"
 
-/* Found by its name; a host's port also by the host's name. */
+/* Returns true if the machine lists the device; a host's port may also be listed as the host. */
 static bool has(const struct lab_config_machine *machine, const char *device)
 {
 	size_t host = strcspn(device, ":");
@@ -56,7 +56,7 @@ static int refuse_unknown(const struct lab_config *config, const struct lab_conf
 		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
 }
 
-/* Known devices, each on one machine. */
+/* Checks that devices exist, and that each is on one machine. */
 static int check_devices(
 	const struct lab_config *config, const struct topology *topology, struct error *error)
 {
@@ -150,7 +150,7 @@ static int add_port(const struct lab_config *config, const struct lab_config_mac
 	return 0;
 }
 
-/* Two ports of one machine must not be the same PCI device. */
+/* Fails if two ports of one machine are the same PCI device. */
 static int check_device_twice(
 	const struct lab_config *config, const struct topology *topology, struct error *error)
 {
@@ -223,7 +223,7 @@ static bool in_group(const struct lab_plan_group *groups, uint32_t count, uint32
 	return false;
 }
 
-/* The machine's hosts that are in none of the first 'count' groups. */
+/* Collects the machine's hosts that are in none of the first 'count' groups. */
 static int fill_rest(const struct lab_config_machine *machine, const struct topology *topology,
 	const struct lab_plan_group *groups, uint32_t count, struct lab_plan_group *rest)
 {

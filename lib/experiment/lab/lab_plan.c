@@ -100,7 +100,8 @@ static void add_switches(struct lab_plan *plan)
 				add_process(plan, LAB_ROLE_SWITCHES));
 }
 
-/* All hosts share a process if it has enough ports; otherwise the hosts of each switch do. */
+/* Assigns the remaining hosts to one process if it has enough ports, else to one per leaf switch.
+ */
 static void add_hosts(struct lab_plan *plan, uint16_t *of_leaf)
 {
 	const struct topology *topology = plan->topology;
@@ -125,7 +126,7 @@ static void add_hosts(struct lab_plan *plan, uint16_t *of_leaf)
 	}
 }
 
-/* The devices that are in no group, if any. */
+/* Assigns all devices that are in no group to one process. */
 static void add_whole(struct lab_plan *plan)
 {
 	const struct topology *topology = plan->topology;
@@ -167,7 +168,7 @@ static int add_processes(
 
 /* --- the plan --- */
 
-/* No dots: NAME.console, NAME.files and NAME.lock are next to the run directory NAME. */
+/* Names have no dots: NAME.console, NAME.files and NAME.lock are next to the run directory NAME. */
 static int check_name(const char *name, struct error *error)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -202,7 +203,7 @@ static struct lab_plan *allocate(const struct topology *topology, unsigned proce
 struct lab_plan *lab_plan_create(const struct lab_plan_request *request, struct error *error)
 {
 	const struct topology *topology = request->topology;
-	/* Upper bound: each group, each switch, and the hosts of each switch. */
+	/* Upper bound: every group, every switch, and the hosts of every switch. */
 	size_t processes_max = (size_t)request->groups + 2 * (size_t)topology->switches + 1;
 	struct lab_plan *plan;
 
@@ -275,9 +276,7 @@ void lab_plan_write(const struct lab_plan *plan, FILE *out)
 	}
 }
 
-/* --- lab machine --- */
-
-/* Lists the processes that run on this machine. */
+/* --- processes of this machine --- */
 
 #define PATH_BYTES 160
 

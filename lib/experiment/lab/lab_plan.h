@@ -2,14 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The plan of a lab: the devices of each process, the kind of each link between two processes, and
- * the DPDK device at each of its ends. A lab is several processes, or one with all devices. No EAL,
- * no clock, no side effects: 'weft lab' and every process of the lab compute the same plan from the
+/* The plan of a lab: the devices of each process, the kind of each inter-process link, and the DPDK
+ * device at each of its ends. A lab has several processes, or one with all devices. No EAL, no
+ * clock, no side effects: 'weft lab' and every process of the lab compute the same plan from the
  * same file.
  *
- * * The start order of processes matters only for memif links: the process with the lower number is
- * the server, which creates the socket, and the client waits for it. So no circular wait is
- * possible. */
+ * The start order of processes matters only for memif links: the process with the lower index is
+ * the server and creates the socket, and the client waits for the socket. Circular waits are
+ * therefore impossible. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,20 +18,20 @@
 #include "base/weft_error.h"
 #include "topo/topology.h"
 
-#define LAB_NAME_MAX   24 /* used in the names of files, namespaces and prefixes */
+#define LAB_NAME_MAX   24 /* limited because names of files, namespaces and prefixes contain it */
 #define LAB_NO_PROCESS UINT16_MAX
 #define LAB_DEVICE_MAX 256
-/* A kernel interface; its driver is PORT_PACKET_DRIVER. */
+/* A kernel interface; PORT_PACKET_DRIVER is its driver. */
 #define LAB_PACKET_DEVICE "net_af_packet"
 #define LAB_PORTS_MAX     32 /* ethdevs per process: RTE_MAX_ETHPORTS of Debian's DPDK */
 
-/* kind, text in files and listings */
-#define LAB_LINK_KINDS(X)                                                             \
-	X(MEMORY, "memory") /* both ends in one process */                            \
-	X(SHARED, "shared") /* memory shared by two processes of this machine */      \
-	X(MEMIF, "memif")   /* the same with DPDK's net_memif */                      \
-	X(VETH, "veth")     /* a pair of kernel interfaces, for tcpdump to capture */ \
-	X(BOUND, "ports")   /* a real cable: the devices in the file's 'ports' */
+/* Identifier, name in files and listings. */
+#define LAB_LINK_KINDS(X)                                                                \
+	X(MEMORY, "memory") /* both ends in one process */                               \
+	X(SHARED, "shared") /* memory shared by two processes of this machine */         \
+	X(MEMIF, "memif")   /* shared memory through DPDK's net_memif */                 \
+	X(VETH, "veth")     /* a pair of kernel interfaces, which tcpdump can capture */ \
+	X(BOUND, "ports")   /* a real cable between the devices in the file's 'ports' */
 
 enum lab_link_kind {
 #define X(id, text) LAB_LINK_##id,
@@ -42,7 +42,7 @@ enum lab_link_kind {
 
 const char *lab_link_kind_name(enum lab_link_kind kind);
 
-/* A process that the file requests, or that runs. Devices are numbered as in the topology. */
+/* A process that the file requests, or that is running. Its devices are topology indices. */
 struct lab_plan_group {
 	const char *name; /* for messages */
 	const uint32_t *switches, *hosts;
@@ -51,20 +51,21 @@ struct lab_plan_group {
 
 struct lab_plan_request {
 	const char *lab;     /* name */
-	const char *run_dir; /* where the sockets are */
+	const char *run_dir; /* directory of the sockets */
 	const struct topology *topology;
-	enum lab_link_kind kind; /* inter-process links without an entry in 'ports' */
-	uint32_t frame_bytes;    /* size of buffers for the longest frame (frame_room()) */
+	enum lab_link_kind kind; /* for inter-process links without an entry in 'ports' */
+	uint32_t frame_bytes;    /* buffer size for the longest frame (frame_room()) */
 	const struct lab_plan_group *group;
 	unsigned groups;
-	bool whole; /* one process with all devices; with groups: that process, and added ones */
+	bool whole; /* one process with all devices; with groups: that one, and a process per added
+		       group */
 };
 
 /* The devices of a process, and the program that runs them. */
 #define LAB_ROLES(X)               \
 	X(SWITCHES, "weft-switch") \
 	X(HOSTS, "weft-nic")       \
-	X(WHOLE, "weft-fabric") /* all switches and hosts of the lab, or of one call of 'apply' */
+	X(WHOLE, "weft-fabric") /* all devices of the lab, or those added by one 'apply' */
 
 enum lab_role {
 #define X(id, program) LAB_ROLE_##id,
@@ -79,15 +80,15 @@ struct lab_plan_process {
 	char prefix[LAB_NAME_MAX + TOPOLOGY_NAME_MAX +
 		    8]; /* EAL file prefix, also used for telemetry */
 	enum lab_role role;
-	unsigned devices; /* that are present */
-	unsigned ports;   /* to other processes */
-	unsigned ethdevs; /* those of them that DPDK knows */
+	unsigned devices; /* without removed ones */
+	unsigned ports;   /* number of ports to other processes */
+	unsigned ethdevs; /* number of these ports that are DPDK ethdevs */
 };
 
 struct lab_plan_link {
 	enum lab_link_kind kind;
 	uint16_t process[2]; /* at ends a and b */
-	/* "net_memif3,role=server,…", "shared:PATH:0" (port.h); for MEMORY, only for cables
+	/* "net_memif3,role=server,…", "shared:PATH:0" (port.h); for MEMORY, set only for cables
 	 * that are plugged in later */
 	char device[2][LAB_DEVICE_MAX];
 	uint16_t vlan[2]; /* tag at each end; 0: none */
@@ -100,50 +101,50 @@ struct lab_plan {
 	unsigned processes;
 	struct lab_plan_process *process;
 	uint16_t *switch_process, *host_process; /* [device]; LAB_NO_PROCESS: it was removed */
-	struct lab_plan_link *link;              /* [link of the topology] */
-	bool veth; /* at least one link is a veth pair: the lab has its own network namespace */
+	struct lab_plan_link *link;              /* [index of the topology's link] */
+	bool veth; /* at least one link is a veth pair, so the lab has its own network namespace */
 };
 
-/* A switch without a group gets its own process. The hosts without a group share one process if
- * LAB_PORTS_MAX allows, else the hosts of each leaf switch do. Returns NULL with errno and error
- * set: EINVAL (a group of switches and hosts, a device in two groups, more than LAB_PORTS_MAX
- * ports, one end bound and the other not, bound ends in a lab of one process), ENOMEM. The topology
- * must outlive the plan. */
+/* Returns a plan, or NULL with errno and error set. A switch without a group gets its own process.
+ * Hosts without a group share one process, or one per leaf switch if LAB_PORTS_MAX requires it.
+ * Fails with ENOMEM, or with EINVAL if a group has switches and hosts, a device is in two groups, a
+ * process needs more than LAB_PORTS_MAX ports, only one end of a link is bound, or a lab of one
+ * process has bound ends. The topology must outlive the plan. */
 struct lab_plan *lab_plan_create(const struct lab_plan_request *request, struct error *error);
 void lab_plan_destroy(struct lab_plan *plan);
 
-/* The process that holds the device, or -1. */
+/* Returns the index of the process that runs the device, or -1. */
 int lab_plan_find(const struct lab_plan *plan, const char *device);
 
-/* Weft enforces the link's rate and delay: the link is within a process, or the file sets one of
- * them. */
+/* Returns true if Weft enforces the link's rate and delay: both ends are in one process, or the
+ * file sets a rate or a delay. */
 static inline bool lab_plan_is_timed(const struct lab_plan *plan, uint32_t link)
 {
 	return plan->link[link].kind == LAB_LINK_MEMORY || plan->topology->link_at[link].given;
 }
 
-/* The network namespace of the lab's veth pairs: "weft-LAB". */
+/* Writes the name of the network namespace of the lab's veth pairs: "weft-LAB". */
 void lab_plan_netns(const struct lab_plan *plan, char out[LAB_NAME_MAX + 8]);
-/* "wl3a", "wl3b": the interfaces of link 3. */
+/* Writes the name of an interface of a veth link: "wl3a" and "wl3b" for link 3. */
 void lab_plan_interface(uint32_t link, unsigned side, char out[16]);
-/* RUN_DIR/l3.sock, of a memif link */
+/* Writes the socket path of a memif link: RUN_DIR/l3.sock. */
 void lab_plan_socket(const struct lab_plan *plan, uint32_t link, char *out, size_t size);
 
-/* The listing that 'weft lab up' prints and keeps in the run directory. */
+/* Writes the listing that 'weft lab up' prints and stores in the run directory. */
 void lab_plan_write(const struct lab_plan *plan, FILE *out);
 
-/* The file 'machine' in the run directory lists the processes of the lab that run on this machine,
- * one per line. They share a clock (lab_process.h); processes on other machines have their own.
- * 'weft lab up' writes the file before it starts any process; each process reads it once, at its
- * start. Both return 0, or -errno and error. 'here' has an entry for each process of the plan. */
-/* Replaces the file in one step. */
+/* The file 'machine' in the run directory lists the processes of the lab on this machine, one per
+ * line. They share a clock (lab_process.h); processes on other machines have their own. 'weft lab
+ * up' writes the file before it starts any process; each process reads it once at startup. Both
+ * functions return 0, or -errno with error set. 'here' has one element per process of the plan. */
+/* Replaces the file atomically. */
 int lab_machine_write(const struct lab_plan *plan, const bool *here, struct error *error);
-/* Without the file, all processes are here, for example if 'weft lab' did not start them. */
+/* Without the file, for example if 'weft lab' did not start the processes, all count as local. */
 int lab_machine_read(const struct lab_plan *plan, bool *here, struct error *error);
 
-/* Shared by the files of the lab's plan. */
+/* Shared by the source files of the plan. */
 
-/* Fills in the links and counts the ports; call it after the processes are known. Returns 0, or
+/* Fills in the links and counts the ports. Call after the processes are assigned. Returns 0, or
  * -EINVAL with error set. */
 int lab_plan_links(
 	struct lab_plan *plan, const struct lab_plan_request *request, struct error *error);

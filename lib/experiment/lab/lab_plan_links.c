@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The links of a lab: memory, shared memory, memif, veth or real ports. */
+/* Plans the links of a lab: memory, shared memory, memif, veth pairs or real ports. */
 
 #include <string.h>
 
 #include "lab_plan.h"
 #include "os/private_dir.h"
 
-/* log2 of the slots in a memif ring: enough for all frames that one end has credits for. */
+/* log2 of the number of slots in a memif ring; holds all frames for which one end has credits. */
 #define MEMIF_RING_LOG2 11
 #define SOCKET_PATH_MAX 108 /* size of sun_path in sockaddr_un */
 
@@ -50,8 +50,8 @@ static void name_place(const struct topology_port *at, char name[24])
 	snprintf(name, 24, "%c%u.%u", at->kind == DEVICE_SWITCH ? 's' : 'h', at->device, at->port);
 }
 
-/* Named after both ends, in a fixed order, so that a cable that stays keeps its file when other
- * links are added or removed. */
+/* The file is named after both ends, in a fixed order, so that a remaining cable keeps its file
+ * when other links are added or removed. */
 static void plan_shared(struct lab_plan *plan, uint32_t at)
 {
 	char place[2][24];
@@ -78,8 +78,8 @@ static int plan_memif(struct lab_plan *plan, const struct lab_plan_request *requ
 		return error_set(error, EINVAL,
 			"run directory %s: expected a shorter path without ',', because it contains sockets",
 			plan->run_dir);
-	/* Slots are as large as the mbufs: each frame then takes one slot, and the driver can use
-	 * its fast path. */
+	/* Slots have the size of mbufs: each frame takes one slot, and the driver uses its fast
+	 * path. */
 	for (unsigned side = 0; side < 2; side++)
 		snprintf(link->device[side], LAB_DEVICE_MAX,
 			"net_memif%u,id=%u,role=%s,socket=%s,socket-abstract=no,rsize=%u,bsize=%u",
@@ -164,7 +164,7 @@ static int plan_link(struct lab_plan *plan, const struct lab_plan_request *reque
 	return 0;
 }
 
-/* All others are ports that Weft implements itself. */
+/* Weft itself implements all other ports. */
 static bool is_ethdev(const char *device)
 {
 	return strncmp(device, "shared:", 7) != 0 && strncmp(device, "udp:", 4) != 0 &&

@@ -59,8 +59,8 @@ static int load_key(const struct lab *lab, struct fabric_key *key, struct error 
 	return result;
 }
 
-/* The number also depends on the fabric key: with a different key, this machine would not accept
- * the other one's mapper. */
+/* Computes a tag with the fabric key. The fabric number depends on it, because machines with
+ * different keys do not accept each other's mapper. */
 static int sign(const struct lab *lab, const char *identity, uint8_t tag[FABRIC_TAG_BYTES],
 	struct error *error)
 {
@@ -139,7 +139,7 @@ static bool is_named(const struct lab_trust *trust, const char *path)
 	return false;
 }
 
-/* The topology file, which may be the lab file itself; NULL: the topology is generated. */
+/* Returns the topology file, which may be the lab file; NULL if the topology is generated. */
 static const char *topology_file(const struct lab *lab)
 {
 	const char *spec = lab->config->run.topology.spec;
@@ -149,7 +149,7 @@ static const char *topology_file(const struct lab *lab)
 	return topology_is_generated(spec) ? NULL : spec;
 }
 
-/* 'place' is where 'what' stands in the file 'path'; NULL: unknown. */
+/* Fails if the file 'path' is not trusted. 'place' is the position of 'what' in it, or NULL. */
 static int check_file(const struct lab_trust *trust, const char *path,
 	const struct run_config_place *place, const char *what, struct error *error)
 {
@@ -173,7 +173,7 @@ static int check_eal(const struct lab *lab, const struct lab_trust *trust, struc
 	return check_file(trust, lab->config->run.origin, &eal->place, "'eal'", error);
 }
 
-/* The ports of machines are written in the lab file. */
+/* Checks the lab file, which contains the ports of machines. */
 static int check_machines(
 	const struct lab *lab, const struct lab_trust *trust, uint32_t *ports, struct error *error)
 {
@@ -188,7 +188,7 @@ static int check_machines(
 		"'ports' of 'machines'", error);
 }
 
-/* A port that the lab file also names has the same device there. */
+/* Checks the topology file, unless the lab file contains all of its ports. */
 static int check_ports(const struct lab *lab, const struct lab_trust *trust, struct error *error)
 {
 	const struct topology *topology = lab->topology;

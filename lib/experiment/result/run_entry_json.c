@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The traffic entries in the JSON of a result, and in the JSON of a part of one. */
+/* Writes the traffic entries to the result document and to a part, and reads them from a part. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -150,7 +150,7 @@ static int add_batch(struct run_batch *into, json_t *part)
 	return 0;
 }
 
-/* All parts list the same senders in the same order. */
+/* Adds a flow. All parts list the same senders in the same order. */
 static int add_flow(struct run_entry *into, size_t index, json_t *part)
 {
 	struct run_flow *flow = index < into->flows ? &into->flow[index] : run_entry_add_flow(into);
@@ -193,7 +193,7 @@ static int add_lists(struct run_entry *into, json_t *part)
 	return 0;
 }
 
-/* The shares of the senders' links add up over the entries, just as they do over hosts. */
+/* Adds an entry. Shares of the senders' links add up over parts, as over hosts. */
 static int add_entry(struct run_entry *into, json_t *part)
 {
 	json_int_t senders, generated, delivered, first;

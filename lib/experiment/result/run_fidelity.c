@@ -22,7 +22,7 @@ uint64_t run_fidelity_step(uint64_t ns)
 
 /* --- lateness --- */
 
-/* Highest acceptable ratio of lateness to latency if the run file sets no limit. */
+/* Maximum ratio of lateness to latency if the run file sets no limit, in millionths. */
 #define LATE_PPM 200000
 
 static bool is_met(
@@ -96,7 +96,7 @@ void run_fidelity_judge(
 		add_reason(result, run_fidelity_dilation(late_ns, demand, dilation));
 }
 
-/* Sums over switches and hosts; hosts have their own counter names. */
+/* Returns the sum over switches and hosts, whose counters have different names. */
 static uint64_t count_both(const struct run_result *result, const char *host_name)
 {
 	return run_result_counter(result, host_name) +
@@ -120,7 +120,7 @@ static bool has_demand(const struct run_fidelity *fidelity)
 	return fidelity->demand.late_ps != 0 && fidelity->demand.late_ps != WEFT_TIME_NEVER;
 }
 
-/* null: no demand. */
+/* Returns null without a demand. */
 static json_t *demand_json(const struct run_result *result)
 {
 	const struct run_fidelity *fidelity = &result->fidelity;
@@ -210,7 +210,7 @@ void run_fidelity_add(json_t *wall, const struct run_result *result)
 {
 	json_object_set_new(wall, "stall_ns", json_integer((json_int_t)result->wall.stall_ns));
 	json_object_set_new(wall, "stall_p99_ns", json_integer((json_int_t)p99(result)));
-	/* the former names */
+	/* former names */
 	json_object_set_new(wall, "away_ns", json_integer((json_int_t)result->wall.stall_ns));
 	json_object_set_new(wall, "away_p99_ns", json_integer((json_int_t)p99(result)));
 }
@@ -221,7 +221,7 @@ static uint64_t count_ordered(const struct run_result *result)
 	       run_result_counter(result, "link_downs_ordered");
 }
 
-/* Without those that a command caused. */
+/* Returns the number of link-down events that no command caused. */
 static uint64_t count_downs(const struct run_result *result)
 {
 	return run_result_minus(run_result_counter(result, "host_link_downs") +
@@ -229,7 +229,8 @@ static uint64_t count_downs(const struct run_result *result)
 		count_ordered(result));
 }
 
-/* A cut cable may be why messages are refused. */
+/* Returns true if the traffic was affected. Refused messages do not count if a cable was cut,
+ * because the cut may be the cause. */
 static bool suffers(const struct run_result *result)
 {
 	bool cut = result->wall.cut_ends > 0 || count_ordered(result) > 0;

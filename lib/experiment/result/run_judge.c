@@ -10,11 +10,11 @@
 #include "switch/adaptive_routing.h"
 #include "traffic/traffic_pattern.h"
 
-/* Whether a run is saturated and steady, from its batches (docs/reference/result-file.md, 'Steady
- * and saturated'). */
+/* Judges from its batches whether a run is saturated and steady (docs/reference/result-file.md,
+ * 'Steady and saturated'). */
 
-/* The measured time must cover this many network latencies: a fabric fills within a few, and the
- * queues at the hosts settle later. */
+/* Minimum measured time, in network latencies: a fabric fills within a few, and the queues at the
+ * hosts settle later. */
 #define LATENCIES_SATURATED 5.0
 #define LATENCIES_STEADY    20.0
 
@@ -44,7 +44,7 @@ static struct run_verdict verdict_of(
 	return (struct run_verdict){.verdict = answer->verdict};
 }
 
-/* Returns true if no test can give an answer; 'verdict' has the reason. */
+/* Returns true if no test can give an answer, and sets 'verdict' to the reason. */
 static bool is_too_short(const struct run_result *result, const struct run_entry *entry,
 	uint64_t messages, double latencies, struct run_verdict *verdict)
 {
@@ -88,7 +88,7 @@ struct run_verdict run_entry_is_saturated(
 	return verdict_of(result, &growth);
 }
 
-/* Combines answers: 'answer' takes precedence, then unknown; the longest time is needed. */
+/* Combines two verdicts: 'answer' takes precedence, then unknown, with the longer needed time. */
 static void join(struct run_verdict *into, const struct run_verdict *next, enum verdict answer)
 {
 	if (into->verdict == answer || next->verdict == answer)
@@ -110,7 +110,7 @@ struct run_verdict run_result_is_saturated(const struct run_result *result)
 	return result->entries > 0 ? all : unknown(NO_WINDOW, 0);
 }
 
-/* Accepted traffic is tested as a share of the offered traffic, because it varies with it. */
+/* Tests accepted traffic as a share of the offered traffic, because it varies with the latter. */
 struct run_verdict run_result_is_steady(const struct run_result *result)
 {
 	double latency[STEADINESS_BATCHES] = {0}, timed[STEADINESS_BATCHES] = {0};
@@ -196,15 +196,15 @@ json_t *run_verdict_needs_json(struct run_verdict verdict)
 
 /* Advice about the defaults of a run, from its result. */
 
-/* Advice is only given below this share of the offered traffic. */
+/* Advice is only given if the accepted share of the offered traffic is below this. */
 #define ENOUGH 0.95
 
-/* Above these sizes 'smart' often yields worse routes than bmin-itb, and bmin-itb takes more than a
- * few seconds (docs/explanation/routing-and-itbs.md). */
+/* In larger networks, 'smart' often yields worse routes than bmin-itb, and bmin-itb takes more than
+ * a few seconds (docs/explanation/routing-and-itbs.md). */
 #define SMART_SWITCHES_MAX 64
 #define BMIN_SWITCHES_MAX  512
 
-/* Entry i sends more to some hosts than their links can carry, whatever the routes. */
+/* Returns true if entry i sends more to some hosts than their links carry, whatever the routes. */
 static bool is_incast(const struct run_result *result, const struct run_config *run, uint32_t i)
 {
 	const struct run_config_traffic *traffic = &run->traffic.at[i];
@@ -216,7 +216,7 @@ static bool is_incast(const struct run_result *result, const struct run_config *
 			       senders * traffic->load_ppm);
 }
 
-/* The links of the hosts can carry all that the hosts send and receive. */
+/* Returns true if the links of the hosts can carry everything that hosts send and receive. */
 static bool hosts_suffice(const struct run_result *result, const struct run_config *run)
 {
 	uint64_t load_ppm = 0;
@@ -229,7 +229,8 @@ static bool hosts_suffice(const struct run_result *result, const struct run_conf
 	return run->traffic.count > 0 && load_ppm <= QUANTITY_WHOLE_PPM;
 }
 
-/* With fewer inter-switch links than switches, every pair has only one path. */
+/* Returns true if there may be several paths: with fewer inter-switch links than switches, every
+ * pair has only one. */
 static bool has_paths(const struct topology *topology)
 {
 	uint32_t links = 0;
@@ -240,7 +241,7 @@ static bool has_paths(const struct topology *topology)
 	return links >= topology->switches;
 }
 
-/* On the real clock the CPUs may be the bottleneck: then frames are late. */
+/* Returns true if frames are on time. If not, the CPUs may be the bottleneck (real clock). */
 static bool in_time(const struct run_result *result, const struct run_config *run)
 {
 	const struct run_fidelity *fidelity = &result->fidelity;
@@ -250,7 +251,7 @@ static bool in_time(const struct run_result *result, const struct run_config *ru
 		       result->wall.stall_ns <= RUN_STALL_MAX_NS);
 }
 
-/* Up/down is not a detour in a tree. */
+/* Returns true for a tree, in which up/down is not a detour. */
 static bool has_stages(const struct topology *topology)
 {
 	for (uint32_t i = 0; i < topology->switches; i++)
@@ -259,14 +260,14 @@ static bool has_stages(const struct topology *topology)
 	return true;
 }
 
-/* Judged from the generator's name: a hand-written grid counts as any other network. Returns NULL
- * if there is no algorithm computes its routes within a few seconds. */
+/* Returns an algorithm suited to the network, or NULL if none computes its routes within a few
+ * seconds. Recognises a grid only by its generator's name. */
 static const char *better_algorithm(const struct run_config *run, const struct topology *topology)
 {
 	bool small = topology->switches <= SMART_SWITCHES_MAX;
 	static const struct {
 		const char *kind;
-		bool cyclic; /* two VC classes are needed */
+		bool cyclic; /* requires two VC classes */
 	} grid[] = {{"torus:", true}, {"ring:", true}, {"mesh:", false}, {"hypercube:", false}};
 	const char *spec = run->topology.spec != NULL ? run->topology.spec : "";
 
@@ -282,8 +283,8 @@ static const char *better_algorithm(const struct run_config *run, const struct t
 	return topology->switches <= BMIN_SWITCHES_MAX ? "bmin-itb" : NULL;
 }
 
-/* Adaptive switches spread the packets of an incast over all paths, where other packets then wait
- * behind them. */
+/* Advises isolation if adaptive switches spread the packets of an incast over all paths, where
+ * other packets then wait behind them. */
 static bool advise_isolation(
 	const struct run_result *result, const struct run_config *run, char out[RUN_ADVICE_MAX])
 {

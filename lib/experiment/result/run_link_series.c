@@ -66,7 +66,7 @@ static bool is_share(unsigned value)
 	return value != RUN_LINK_STALLS && value != RUN_LINK_ROOT;
 }
 
-/* One value of one direction, in all samples. */
+/* Returns one value of a direction, over all samples. */
 static json_t *list_json(const struct run_link_series *series, uint32_t way, unsigned value)
 {
 	json_t *list = json_array();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Why a run measured nothing. */
+/* Explains why a run measured nothing. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "run_result_private.h"
 #include "traffic/traffic_pattern.h"
 
-/* The reasons why a result is incomplete. */
+/* Reasons for an incomplete result. */
 
 static void add_text(struct run_result *result, bool asked_for, const char *text)
 {
@@ -68,7 +68,7 @@ void run_result_judge_under_way(struct run_result *result, uint64_t max)
 			"%" PRIu64 " messages left their hosts but did not arrive", under_way);
 }
 
-/* An incomplete result lacks its reason if there was not enough memory for the text. */
+/* An incomplete result without reasons is also broken: there was not enough memory for the text. */
 bool run_result_is_broken(const struct run_result *result)
 {
 	bool stopped = false;
@@ -143,7 +143,7 @@ static const char *time_text(weft_time time_ps, char text[QUANTITY_TEXT])
 	return quantity_time_text(time_ps / PS_PER_NS, 4, text);
 }
 
-/* A lower bound on the time of a message: its bytes, and the cables of both hosts. */
+/* Returns a lower bound on a message's latency: its serialisation plus two host cable delays. */
 static weft_time min_time(const struct entry_case *of, uint64_t *rate_bps, weft_time *delay_ps)
 {
 	*rate_bps = 0;
@@ -184,7 +184,7 @@ static void explain_late(const struct entry_case *of)
 			of->entry->generated, of->name, end);
 }
 
-/* Nothing was generated. */
+/* Explains why nothing was generated. */
 static void explain_silence(const struct entry_case *of)
 {
 	char first[QUANTITY_TEXT], end[QUANTITY_TEXT];

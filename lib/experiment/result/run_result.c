@@ -13,7 +13,7 @@
 
 #define FIRST_ELEMENTS 64
 
-/* The entries of the traffic in a result. */
+/* The traffic entries of a result. */
 
 struct run_entry *run_result_add_entry(struct run_result *result)
 {
@@ -74,7 +74,8 @@ static void subtract_traffic(struct run_traffic *traffic, const struct run_traff
 	traffic->retransmitted = run_result_minus(traffic->retransmitted, before->retransmitted);
 }
 
-/* Messages that programs sent, from their TAPs' counters (add_tap() of the real-clock fabric). */
+/* Returns the number of messages that programs sent, from the counters of their TAPs (add_tap() of
+ * the real-clock fabric). */
 static uint64_t tap_messages(const struct run_result *result)
 {
 	static const char *const counters[] = {"tap_messages_out", "tap_drop_unreachable",
@@ -109,8 +110,7 @@ void run_result_subtract(struct run_result *result, const struct run_result *bef
 			run_result_counter(before, result->counter[i].name));
 }
 
-/* 'array' is the address of the pointer to the elements. Its capacity doubles, so that copying
- * stays cheap with many elements. */
+/* Doubles the capacity when the array is full, so that copying stays cheap for large arrays. */
 void *run_result_grow(void *array, unsigned *count, size_t size)
 {
 	bool full = *count == 0 || (*count >= FIRST_ELEMENTS && (*count & (*count - 1)) == 0);
@@ -248,7 +248,7 @@ void run_result_count_pending(struct run_result *result)
 		run_result_minus(messages->generated, messages->delivered + messages->dropped);
 }
 
-/* Assumes frames with table routes; a source route makes them longer. */
+/* Assumes frames with table routes; source routes make frames longer. */
 void run_result_set_buffer(struct run_result *result, const struct run_config *run)
 {
 	uint64_t blocks = run->sw.buffer_bytes / FRAME_BLOCK_BYTES;

@@ -13,7 +13,7 @@
 #define PRINTED 8u
 #define ROOM    64u
 
-/* Throughput counts as recovered at this share of the earlier throughput. */
+/* Throughput counts as recovered at this share of the earlier mean. */
 #define RECOVERED 0.95
 
 struct run_result_event *run_result_add_event(struct run_result *result)
@@ -30,7 +30,7 @@ struct run_result_event *run_result_add_event(struct run_result *result)
 	return &more[result->events++];
 }
 
-/* The first sample that ends after 'at_ns'. */
+/* Returns the first sample that ends after 'at_ns'. */
 static unsigned sample_after(const struct run_result *result, uint64_t at_ns)
 {
 	unsigned low = 0, high = result->samples;
@@ -46,7 +46,7 @@ static unsigned sample_after(const struct run_result *result, uint64_t at_ns)
 	return low;
 }
 
-/* The end of the range of samples that belong to an event. */
+/* Returns the end of the samples that belong to an event. */
 static uint64_t until_ns(const struct run_result *result, uint32_t event)
 {
 	return event + 1 < result->events ? ps_to_ns(result->event[event + 1].at_ps) : UINT64_MAX;
@@ -62,7 +62,7 @@ weft_time run_result_event_recovery(const struct run_result *result, uint32_t ev
 	double before = 0;
 	bool fell = false;
 
-	/* A sample that contains the previous event counts for that event. */
+	/* A sample that contains the previous event belongs to that event. */
 	first += event > 0 && first < from;
 	for (unsigned i = first; i < from; i++)
 		before += result->sample[i].accepted;
@@ -175,7 +175,7 @@ void run_result_print_events(const struct run_result *result, FILE *out)
 		fprintf(out, "  %-22s and %" PRIu32 " more\n", "", result->events - PRINTED);
 }
 
-/* Flows of a result: completion times and slowdowns against the empty network. */
+/* Flows of a result: completion times, and slowdowns relative to the empty network. */
 
 static double slowdown_of(const struct run_result_flow *flow)
 {
@@ -215,10 +215,10 @@ void run_result_write_flows(
 	}
 }
 
-/* Slowdowns of the flows of a range of lengths, sorted. */
+/* Sorted slowdowns of the flows in a range of sizes. */
 struct slowdowns {
 	double *at;
-	uint32_t count, flows; /* completed; all */
+	uint32_t count, flows; /* completed flows; all flows */
 	double sum;
 };
 
@@ -229,8 +229,8 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Selects the flows longer than 'above', up to 'to'. Returns false if out of memory; the caller
- * frees 'at'. */
+/* Collects the flows larger than 'above', up to 'to'. Returns false if out of memory. The caller
+ * always frees 'at'. */
 static bool collect(
 	const struct run_result *result, uint64_t above, uint64_t to, struct slowdowns *slowdowns)
 {
@@ -253,7 +253,7 @@ static bool collect(
 	return true;
 }
 
-/* The smallest value that at least this share of the values does not exceed. */
+/* Returns the smallest value that is not exceeded by at least this share of the values. */
 static double quantile(const struct slowdowns *slowdowns, double share)
 {
 	uint32_t rank = (uint32_t)(share * slowdowns->count);
@@ -297,7 +297,7 @@ json_t *run_result_flows_json(const struct run_result *result)
 	json_t *sizes = json_array();
 	uint64_t above = 0;
 
-	/* Up to 1 kB, up to 10 kB and so on; ranges without flows are left out. */
+	/* Up to 1 kB, up to 10 kB and so on; ranges without flows are omitted. */
 	for (uint64_t to = 1000; json != NULL && above < GOAL_BYTES_MAX; above = to, to *= 10) {
 		json_t *range = range_json(result, above, to);
 

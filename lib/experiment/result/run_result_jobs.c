@@ -74,7 +74,7 @@ struct run_job_time run_result_job_time(
 	return time;
 }
 
-/* Ratio of the completion times of a schedule, or of the latencies of traffic; NAN: unknown. */
+/* Returns the ratio of completion times for a schedule, of latencies for traffic; NAN: unknown. */
 static double run_job_slowdown(const struct run_result_job *job, const struct run_job_time *time)
 {
 	return job->schedule ? time->completion_ns / job->alone.completion_ns
@@ -154,7 +154,7 @@ static void print_job(
 	if (!isnan(slowdown))
 		fprintf(out, ", slowdown %.3f", slowdown);
 	putc('\n', out);
-	/* With two jobs and no other traffic, the run alongside the other job is the run itself. */
+	/* With two jobs and no other traffic, the run with the other job is the run itself. */
 	for (uint32_t i = 0; i < jobs->count; i++) {
 		double beside = run_job_slowdown(job, &job->beside[i]);
 
@@ -185,8 +185,8 @@ int run_result_ranks_make(struct run_result *result, uint32_t count)
 	return 0;
 }
 
-/* The ranks that ended last, the latest first, at most RUN_SLOWEST_RANKS; returns their number.
- * 'job': as in run_result_rank. */
+/* Selects at most RUN_SLOWEST_RANKS ranks that ended last, the latest first. Returns their number.
+ * 'job' is as in run_result_rank. */
 static unsigned run_result_slowest_ranks(const struct run_result_ranks *ranks, uint32_t job,
 	const struct run_result_rank *slowest[RUN_SLOWEST_RANKS])
 {
@@ -233,7 +233,7 @@ static int compare_hosts(const void *a, const void *b)
 	return order != 0 ? order : (one > other) - (one < other);
 }
 
-/* For each host, the time when its last rank ended, in the order of the hosts' first ranks. */
+/* Returns when the last rank of each host ended, in the order of the hosts' first ranks. */
 static json_t *hosts_json(const struct run_result_ranks *ranks)
 {
 	const struct run_result_rank **sorted = calloc(ranks->count + 1u, sizeof(*sorted));

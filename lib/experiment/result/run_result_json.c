@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The document of a result, and its samples as CSV. */
+/* Writes the document of a result, and its samples as CSV. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -40,7 +40,7 @@ json_t *run_text_json(const char *text)
 	return text[0] != '\0' ? json_string(text) : json_null();
 }
 
-/* [ns, count] of each step that has values; the last step ends at the maximum. */
+/* Returns [ns, count] for each non-empty bucket. 'ns' is its upper bound, at most the maximum. */
 static json_t *histogram_json(const struct histogram *histogram)
 {
 	json_t *steps = json_array();
@@ -60,7 +60,7 @@ static json_t *histogram_json(const struct histogram *histogram)
 
 static json_t *latency_json(const struct histogram *histogram, double mean)
 {
-	if (histogram->count == 0) /* none of it was measured */
+	if (histogram->count == 0) /* nothing was measured */
 		return json_pack(
 			"{s:n,s:n,s:n,s:n,s:n,s:n}", "mean", "stddev", "p50", "p99", "p999", "max");
 	return json_pack("{s:f,s:f,s:I,s:I,s:I,s:I}", "mean",
@@ -71,7 +71,7 @@ static json_t *latency_json(const struct histogram *histogram, double mean)
 		(json_int_t)histogram->max);
 }
 
-/* A value that is null unless it was measured. */
+/* Returns the value, or null if nothing was measured. */
 static json_t *measured_json(const struct histogram *histogram, uint64_t value)
 {
 	return histogram->count > 0 ? json_integer((json_int_t)value) : json_null();
@@ -264,8 +264,8 @@ static json_t *workers_json(const struct run_result *result)
 
 #define COMMAND_MAX (1u << 20)
 
-/* The kernel keeps the words unchanged, each followed by a zero byte. Words that are not UTF-8 are
- * left out, because JSON cannot contain them. */
+/* Returns the words of this process's command line, each of which ends with a zero byte. Words that
+ * are not UTF-8 are omitted, because JSON cannot contain them. */
 static json_t *command_json(void)
 {
 	json_t *words = json_array();
@@ -290,8 +290,8 @@ static json_t *time_json(time_t written)
 }
 
 /* Adds the origin of a result to an object: "version" of Weft, "command" (the words with which this
- * process was started; empty if unknown), "host" (the machine's name), and "written" (a time, UTC,
- * ISO 8601). Two runs with the same result may differ in all of these. */
+ * process was started; empty if unknown), "host" (the name of the machine), and "written" (a UTC
+ * time, ISO 8601). All of these may differ between runs with equal results. */
 static void provenance_add(json_t *object, time_t written)
 {
 	struct utsname system;
@@ -411,7 +411,7 @@ static void add_rest(json_t *root, const struct run_result *result, bool histogr
 	json_object_set_new(root, "wall", wall_json(result));
 }
 
-/* On the virtual clock every arrival is observed exactly when it is due. */
+/* On the virtual clock, every arrival is observed exactly when it is due. */
 static json_t *due_json(const struct run_result *result, const struct run_latencies *observed)
 {
 	const struct run_latencies due = {
@@ -469,7 +469,7 @@ static int flush(struct dump *dump)
 	return fwrite(dump->text, 1, used, dump->out) == used ? 0 : -1;
 }
 
-/* jansson passes the document on in pieces of a few bytes, each of which would lock the stream. */
+/* Buffers the output: jansson writes pieces of a few bytes, each of which would lock the stream. */
 static int dump_piece(const char *text, size_t bytes, void *ctx)
 {
 	struct dump *dump = ctx;
@@ -499,7 +499,7 @@ int run_result_dump(const struct run_result *result, const json_t *document, FIL
 	return run_result_is_stopped(result) ? -EINTR : -EIO;
 }
 
-/* Nothing for NAN. */
+/* Prints nothing for NAN. */
 static void print_number(double value, FILE *out)
 {
 	if (!isnan(value))

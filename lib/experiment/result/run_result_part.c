@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The parts of a result that several processes of a lab measured together. Shares are of the link
+/* The parts of a result that several processes of a lab measured together. Shares refer to the link
  * rate of all the fabric's hosts, so they add up as counts do. */
 
 #include "run_result_jobs.h"
@@ -12,7 +12,7 @@
 
 #define FORMAT "weft-result-part/12"
 
-/* Numbers that are added up: the name in a part, and the offset in the result. */
+/* Sums: name in a part, member of the result. */
 #define SUMS(X)                                             \
 	X("hosts", hosts)                                   \
 	X("host_ports", host_ports)                         \
@@ -43,12 +43,12 @@
 	X("packet_hops", wall.packet_hops)                  \
 	X("peak_rss_bytes", wall.peak_rss_bytes)
 
-/* Numbers of which the maximum counts. */
+/* Maxima. */
 #define MAXIMA(X)                    \
 	X("stall_ns", wall.stall_ns) \
 	X("clock_bound_ns", clocks.bound_ns)
 
-/* Shares, which are added up. */
+/* Shares, which also add up. */
 #define SHARES(X)                           \
 	X("offered", offered)               \
 	X("accepted", accepted)             \
@@ -170,7 +170,7 @@ static struct run_sample *sample_at(struct run_result *into, size_t index)
 	return sample;
 }
 
-/* Latency is a mean over delivered frames, so it is weighted by their number; null means none. */
+/* Updates a mean latency, weighted by the number of delivered frames; null: there were none. */
 static void add_weighed(double *mean, double *weight, const json_t *other, double its_weight)
 {
 	double sum = *weight + its_weight, value = json_number_value(other);
@@ -211,8 +211,8 @@ static int add_samples(struct run_result *into, json_t *samples)
 	return 0;
 }
 
-/* All processes start and end at nearly the same time, so the time from the first start to the last
- * end is used. Their batches have the same length. */
+/* All processes start and end at nearly the same time, so the measured time lasts from the first
+ * start to the last end. Their batches have the same length. */
 static int add_measured(struct run_result *into, const json_t *part)
 {
 	json_int_t from, to, batches;
@@ -288,7 +288,7 @@ static int add_head(struct run_result *into, const json_t *part)
 	double seconds;
 	int deadlock;
 
-	/* jansson only reads it, but its parameter is not const. */
+	/* json_unpack() only reads 'part', but its parameter is not const. */
 	if (json_unpack((json_t *)part, "{s:s,s:I,s:s,s:F,s:b}", "weft", &format, "seed", &seed,
 		    "topology", &topology, "seconds", &seconds, "deadlock", &deadlock) != 0 ||
 		strcmp(format, FORMAT) != 0)
@@ -307,8 +307,7 @@ int run_result_add_part(struct run_result *into, const json_t *part)
 
 	if (result == 0)
 		result = add_numbers(into, part);
-	/* Not added up over the parts: sender and receiver of a message may be in different
-	 * parts. */
+	/* Not added up, because sender and receiver of a message may be in different parts. */
 	run_result_count_pending(into);
 	if (result == 0)
 		result = add_samples(into, json_object_get(part, "samples"));

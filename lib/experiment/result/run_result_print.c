@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A result as a table for the terminal. */
+/* Prints a result as a table for the terminal. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -29,7 +29,7 @@ static void print_routing(const struct run_config_routing *routing, FILE *out)
 	fprintf(out, "%s\n", routing->afi ? ", adapted flows isolated" : "");
 }
 
-/* Papers state buffers in packets. With wormhole switching, no buffer holds a whole message. */
+/* Papers give buffer sizes in packets. With wormhole switching, no buffer holds a whole message. */
 static void print_buffer(const struct run_result *result, const struct run_config *run, FILE *out)
 {
 	if (run->sw.switching == RUN_SWITCHING_WORMHOLE)
@@ -41,7 +41,7 @@ static void print_buffer(const struct run_result *result, const struct run_confi
 	putc('\n', out);
 }
 
-/* Two clocks if the run had a virtual or a dilated clock: all other lines use the fabric's time. */
+/* Prints the wall time of a virtual or dilated run; all other lines use the fabric's time. */
 static void print_time(const struct run_result *result, const struct run_config *run, FILE *out)
 {
 	char from[32], to[32];
@@ -57,7 +57,7 @@ static void print_time(const struct run_result *result, const struct run_config 
 	fputs(result->incomplete ? " (incomplete)\n" : "\n", out);
 }
 
-/* In microseconds below one second, so that common values can be compared at a glance. */
+/* Prints microseconds below one second, so that common values are easy to compare. */
 static void print_us(const char *before, double ns, FILE *out)
 {
 	char text[32];
@@ -97,7 +97,7 @@ static void print_latency(const struct run_result *result, const char *name,
 	putc('\n', out);
 }
 
-/* How precisely the clocks of other machines are known, and what to do if they are not known. */
+/* Prints how precisely the clocks of other machines are known, and the effect if they are not. */
 static void print_clocks(const struct run_result *result, FILE *out)
 {
 	const struct run_clocks *clocks = &result->clocks;
@@ -157,7 +157,7 @@ static void print_entry(const struct run_entry *entry, unsigned which, FILE *out
 	print_packets(&entry->packets, out);
 }
 
-/* Traffic through TAPs, which is included in the totals. */
+/* Prints the traffic through TAPs, which is part of the totals. */
 static void print_edges(const struct run_result *result, FILE *out)
 {
 	const struct run_edges *edges = &result->edges;
@@ -204,7 +204,7 @@ static void print_schedule(const struct run_result *result, FILE *out)
 				run_result_counter(result, "goal_completion_ns"), 4, text));
 }
 
-/* Entries with too few measured messages, or the reason why there are none. */
+/* Prints entries with too few measured messages, or the reason why there are none. */
 static void print_few(const struct run_result *result, FILE *out)
 {
 	for (unsigned i = 0; i < result->entries; i++) {
@@ -221,7 +221,7 @@ static void print_few(const struct run_result *result, FILE *out)
 	}
 }
 
-/* Only if a longer run might give an answer. */
+/* Prints a line only if a longer run may give an answer. */
 static void print_unknown(const char *name, struct run_verdict verdict, FILE *out)
 {
 	char needed[32];
@@ -264,7 +264,7 @@ static void print_until(const struct run_result *result, FILE *out)
 		until.reached ? "" : ": not reached within measure.at-most");
 }
 
-/* A steady result needs no line. */
+/* Prints nothing if the result is steady. */
 static void print_steadiness(const struct run_result *result, FILE *out)
 {
 	struct run_verdict steady = run_result_is_steady(result);
@@ -312,7 +312,7 @@ static void print_counters(const struct run_result *result, FILE *out)
 				result->counter[i].value);
 }
 
-/* Only if some workers did not have a thread and a core of their own. */
+/* Prints workers only if some had no thread, or no core, of their own. */
 static void print_workers(const struct run_result *result, FILE *out)
 {
 	uint64_t rounds = 0, helped = 0;

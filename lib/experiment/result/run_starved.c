@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Hosts and queues that were not served for a long time, and hosts whose in-transit buffers fill
- * up. */
+/* Hosts and queues that were not served for a long time, and in-transit buffers that fill up. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +9,7 @@
 
 #include "run_result_private.h"
 
-/* The result has all of them. */
+/* Maximum numbers printed; the result document has all. */
 #define SHOWN       8
 #define CYCLE_SHOWN 16
 
@@ -109,7 +108,7 @@ static int add_pool(struct run_result *into, json_t *entry)
 	return 0;
 }
 
-/* If there are several cycles, the first one is kept; if no part knows, it stays unknown. */
+/* Keeps the first of several cycles. Starvation is known only if all parts know it. */
 int run_result_add_starved_part(struct run_result *into, const json_t *part)
 {
 	const json_t *cycle = json_object_get(part, "cycle"), *list = json_object_get(part, "list");
@@ -141,7 +140,7 @@ json_t *run_result_pools_json(const struct run_result *result)
 	return list;
 }
 
-/* In the result of a lab, hosts and queues are mixed, because each part has both. */
+/* In the result of a lab, hosts and queues are interleaved, because each part has both. */
 static void print_names(const struct run_result *result, unsigned hosts, FILE *out)
 {
 	unsigned shown = 0;

@@ -20,7 +20,7 @@ static size_t value_bytes(const struct run_stream *stream)
 	return run_link_series_values(&stream->links) * sizeof(*stream->links.value);
 }
 
-/* Size of the next record. */
+/* Returns the size of the next record. */
 static size_t record_bytes(const struct run_stream *stream)
 {
 	return sizeof(struct run_sample) +
@@ -71,7 +71,7 @@ void run_stream_add(
 	struct run_stream *stream, const struct run_sample *sample, const uint32_t *values)
 {
 	size_t bytes = record_bytes(stream);
-	/* pwritev() does not write to them. */
+	/* The casts remove const; pwritev() only reads these buffers. */
 	struct iovec part[2] = {{(void *)(uintptr_t)sample, sizeof(*sample)},
 		{(void *)(uintptr_t)values, values != NULL ? bytes - sizeof(*sample) : 0}};
 
@@ -104,7 +104,7 @@ bool run_stream_next(struct run_stream *stream, struct run_sample *sample, uint3
 	struct iovec part[2] = {{sample, sizeof(*sample)}, {values, bytes - sizeof(*sample)}};
 	struct stat status;
 
-	/* A record may be incomplete: while it is being written, the file grows page by page. */
+	/* The file grows page by page during a write, so the record may be incomplete. */
 	if (fstat(stream->fd, &status) < 0 || status.st_size < place_of(stream) + (off_t)bytes ||
 		preadv(stream->fd, part, 2, place_of(stream)) != (ssize_t)bytes)
 		return false;

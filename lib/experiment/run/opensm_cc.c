@@ -22,10 +22,10 @@
 #define SWITCH_MAP_STARVING  0x0Au /* credit mask, starvation threshold */
 #define SWITCH_MAP_ALL       0x1Fu
 
-/* A number of each service level. */
+/* A number per service level. */
 struct leveled {
 	uint32_t value[LEVELS];
-	unsigned line[LEVELS]; /* 0: not said */
+	unsigned line[LEVELS]; /* 0: not set */
 };
 
 struct reader {
@@ -45,7 +45,7 @@ static int refuse(const struct reader *reader, const char *expected)
 		reader->origin, reader->line, reader->key, expected, reader->value);
 }
 
-/* A number up to 'max', followed by a space or the end; '*text' is then behind it. */
+/* Parses a number up to 'max', followed by a space or the end, and moves '*text' behind it. */
 static bool take_number(char **text, uint64_t max, uint32_t *number)
 {
 	char *from = *text + strspn(*text, BLANKS);
@@ -76,7 +76,7 @@ static int read_number(struct reader *reader, uint32_t max, uint32_t *number)
 	return refuse(reader, expected);
 }
 
-/* "SL VALUE". */
+/* Parses "SL VALUE". */
 static int read_level(struct reader *reader, struct leveled *setting, uint32_t max)
 {
 	char *text = reader->value, expected[80];
@@ -115,7 +115,7 @@ static int read_level_map(struct reader *reader)
 	return read_number(reader, UINT16_MAX, &reader->level_map);
 }
 
-/* Reads all hexadecimal digits. */
+/* Accepts any number of hexadecimal digits. */
 static int read_victims(struct reader *reader)
 {
 	const char *text = reader->value;
@@ -175,7 +175,7 @@ static int read_min(struct reader *reader)
 	return read_level(reader, &reader->min, INDEX_MAX);
 }
 
-/* "3:5"; '*text' is after it. */
+/* Parses "3:5", and moves '*text' behind it. */
 static bool take_entry(char **text, struct cc_table *table)
 {
 	unsigned long shift, multiplier;
@@ -208,7 +208,7 @@ static int read_table(struct reader *reader)
 		"up to 128 entries SHIFT:MULTIPLIER separated by commas, up to 3 and 16383");
 }
 
-/* Keys for credit starvation, which the control map enables, and for management. */
+/* Ignores keys for management, and for credit starvation, which the control map enables. */
 static int pass(struct reader *reader)
 {
 	return 0;
@@ -238,7 +238,7 @@ static const struct {
 	{"cc_cct", read_table},
 };
 
-/* Parses a line without its line end; modifies it. */
+/* Parses and modifies a line without its newline. */
 static int read_line(struct reader *reader, char *line)
 {
 	size_t length;
@@ -261,7 +261,7 @@ static int read_line(struct reader *reader, char *line)
 		reader->line, reader->key);
 }
 
-/* The common value of all service levels that count; they must be equal. */
+/* Sets the common value of all service levels that are used; these must be equal. */
 static int merge(const struct reader *reader, const char *name, const struct leveled *setting,
 	uint32_t *value, bool *has)
 {
@@ -285,7 +285,7 @@ static int merge(const struct reader *reader, const char *name, const struct lev
 	return 0;
 }
 
-/* A file written by OpenSM has 0 for service levels that its map leaves out. */
+/* Fails if a timer that is used is 0. OpenSM writes 0 for service levels that its map excludes. */
 static int check_timer(const struct reader *reader, uint32_t units)
 {
 	unsigned line = UINT32_MAX;
@@ -322,7 +322,7 @@ static int finish(struct reader *reader)
 	return result;
 }
 
-/* Reads the lines of a text that the reader owns; the text ends with a zero byte. */
+/* Parses all lines of a text that ends with a 0 byte, and modifies it. */
 static int read_lines(struct reader *reader, char *text)
 {
 	int result = 0;
@@ -361,7 +361,7 @@ int opensm_cc_parse(const char *text, size_t length, const char *origin, struct 
 	return result;
 }
 
-/* The same from a file. Also returns -errno if it cannot be read or is larger than
+/* As opensm_cc_parse(), for a file. Also returns -errno if the file cannot be read or exceeds
  * OPENSM_CC_BYTES_MAX. */
 static int opensm_cc_load(const char *path, struct opensm_cc *out, struct error *error)
 {
@@ -376,11 +376,11 @@ static int opensm_cc_load(const char *path, struct opensm_cc *out, struct error 
 	return result;
 }
 
-/* 'nic.iba-cc.opensm', and the keys for which it supplies values. */
+/* 'nic.iba-cc.opensm', and the run file whose keys it supplies. */
 
 struct request {
 	const struct yaml_tree_node *root, *file;
-	const struct yaml_tree_node *nic; /* iba-cc of it */
+	const struct yaml_tree_node *nic; /* its section iba-cc */
 };
 
 static const struct yaml_tree_node *get(const struct yaml_tree_node *map, const char *key)
@@ -388,8 +388,8 @@ static const struct yaml_tree_node *get(const struct yaml_tree_node *map, const 
 	return map == NULL || map->kind != YAML_TREE_MAP ? NULL : yaml_tree_get(map, key);
 }
 
-/* Whether a key of the section keeps its value: keys on the command line always do, keys in the run
- * file only if the run file also names OpenSM's file. */
+/* Returns true if the section has the key, and its value takes precedence. This applies to a key on
+ * the command line, and to a key of a run file that itself names OpenSM's file. */
 static bool keeps(
 	const struct request *request, const struct yaml_tree_node *section, const char *key)
 {

@@ -2,23 +2,23 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Reads the congestion control settings in an options file of OpenSM (opensm.conf, written by
+/* Reads the congestion control settings from an OpenSM options file (opensm.conf, written by
  * 'opensm -c FILE'). Each line is a key and a value; other keys are ignored.
  *
- *     congestion_control                         TRUE, or not there
+ *     congestion_control                         TRUE, or absent
  *     cc_sw_cong_setting_control_map             bits: 0 victim mask, 2 threshold and packet size,
- *                                                4 marking rate; only those count
+ *                                                4 marking rate; only those are used
  *     cc_sw_cong_setting_victim_mask             0, or marks victims at all ports
  *     cc_sw_cong_setting_threshold, _marking_rate
  *     cc_sw_cong_setting_packet_size             credits of 64 bytes
- *     cc_ca_cong_setting_port_control            0 by QP, 1 by SL
- *     cc_ca_cong_setting_control_map             service levels that count
+ *     cc_ca_cong_setting_port_control            0 per QP, 1 per SL
+ *     cc_ca_cong_setting_control_map             service levels that are used
  *     cc_ca_cong_setting_ccti_timer, _ccti_increase, _ccti_min  SL VALUE; timer: 1.024 us
  *     cc_cct                                     SHIFT:MULTIPLIER,... or (null)
  *
- * Without a map everything counts. Weft has one setting for all service levels, so those that count
- * must be equal. Credit starvation is not modelled, and refused. Keys, MADs, error windows and the
- * trigger of the log change nothing here. */
+ * Without a map, all settings or service levels are used. Weft has one setting for all service
+ * levels, so the values of the service levels used must be equal. Credit starvation is not modelled
+ * and causes an error. Keys, MADs, error windows and the log trigger have no effect. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@
 
 #define OPENSM_CC_BYTES_MAX (1u << 20) /* maximum file size */
 
-/* The settings in a file; a setting is missing from the file if its 'has' member is false. */
+/* The settings in a file. A setting with a false 'has' member is not in the file. */
 struct opensm_cc {
 	bool has_threshold, has_marking_rate, has_packet_size, has_victims, has_per_host;
 	bool has_timer, has_increase, has_min, has_table;
@@ -38,10 +38,10 @@ struct opensm_cc {
 	bool victims, per_host;
 	weft_time timer_ps;
 	uint32_t increase, min;
-	struct cc_table table; /* its last entry is the limit of the index */
+	struct cc_table table; /* its last entry is the maximum of the index */
 };
 
-/* Reads the text of a file; 'origin' names it in messages. Returns 0, or -EINVAL with file, line
- * and what was expected. */
+/* Parses the text of a file; messages refer to it as 'origin'. Returns 0, or -EINVAL with an error
+ * that names file, line and expected value. */
 int opensm_cc_parse(const char *text, size_t length, const char *origin, struct opensm_cc *out,
 	struct error *error);

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Words of run files that the code handles case by case: identifier, text in the file. Messages
+/* Words of run files for which the code has a case each: identifier, text in the file. Messages
  * list them in this order. Routing algorithms, selectors, traffic patterns, arrivals, adaptive
- * modes and queuing schemes are not here: their lists are in lib, next to their functions. */
+ * modes and queuing schemes are defined in lib next to their functions. */
 
-/* By hand: several words a line. */
+/* Formatted manually, with several words per line. */
 /* clang-format off */
 #define RUN_CLOCKS(X) \
 	X(RUN_CLOCK_VIRTUAL, "virtual") X(RUN_CLOCK_REAL, "real")
@@ -25,7 +25,7 @@
 /* Interpretations of the thesis on wormhole switches (docs/explanation/wormhole.md). */
 #define RUN_ROUTING_STARTS(X) \
 	X(RUN_ROUTING_STARTS_GRANT, "grant") X(RUN_ROUTING_STARTS_HEADER, "header")
-/* Flows that contend with a packet (contention.h). */
+/* Which flows count as contending with a packet (contention.h). */
 #define RUN_CONTENDINGS(X) \
 	X(RUN_CONTENDING_OUTPUT, "output") X(RUN_CONTENDING_BUFFER, "buffer")
 #define RUN_RECORDINGS(X)                                                  \
@@ -52,7 +52,7 @@
 	X(RUN_NOTIFIERS_ALL, "all") X(RUN_NOTIFIERS_FIRST, "first")
 #define RUN_DOWN_ROOTS(X) \
 	X(RUN_DOWN_ROOTS_HOSTS, "hosts") X(RUN_DOWN_ROOTS_STAGE, "stage")
-/* Where routes come from, and which hosts may be the mapper (docs/explanation/the-mapper.md). */
+/* The source of routes, and which hosts may be the mapper (docs/explanation/the-mapper.md). */
 #define RUN_MAPPER_ROUTES(X) \
 	X(RUN_ROUTES_MAPPER, "mapper") X(RUN_ROUTES_STATIC, "static")
 #define RUN_MAPPER_MODES(X) \
@@ -67,7 +67,7 @@
 	X(RUN_DRB_MEASURE_METAPATH, "metapath") X(RUN_DRB_MEASURE_MEAN, "mean")
 #define RUN_DRB_NEW_PATHS(X) \
 	X(RUN_DRB_NEW_INHERIT, "inherit") X(RUN_DRB_NEW_ZERO, "zero")
-/* Values that a run measures until they are known precisely enough. */
+/* Values for which measure.until requires a precision. */
 #define RUN_UNTILS(X) \
 	X(RUN_UNTIL_LATENCY, "latency.mean") X(RUN_UNTIL_ACCEPTED, "accepted")
 #define RUN_SIMILARITIES(X) \
@@ -85,17 +85,18 @@ enum run_clock { RUN_CLOCKS(X) };
 enum run_switching { RUN_SWITCHINGS(X) };
 enum run_flow_control { RUN_FLOW_CONTROLS(X) };
 enum run_recovery { RUN_RECOVERIES(X) };
-enum run_credits { RUN_CREDITS(X) RUN_CREDITS_UNSET /* adaptive mode */ };
+enum run_credits { RUN_CREDITS(X) RUN_CREDITS_UNSET /* determined by the adaptive mode */ };
 enum run_routing_start { RUN_ROUTING_STARTS(X) };
 enum run_contending { RUN_CONTENDINGS(X) };
 enum run_recording { RUN_RECORDINGS(X) };
 enum run_routing_mode {
-	RUN_ROUTING_MODES(X) RUN_ROUTING_UNSET /* adaptive routing, or the file */
+	RUN_ROUTING_MODES(X)
+		RUN_ROUTING_UNSET /* determined by adaptive routing, or by the route file */
 };
-enum run_ugal_queues { RUN_UGAL_QUEUES(X) }; /* as enum detour_queues */
-enum run_ties { RUN_TIES(X) RUN_TIES_UNSET /* port */ };
-enum run_steps { RUN_STEPS(X) RUN_STEPS_UNSET /* next */ };
-enum run_granularity { RUN_GRANULARITIES(X) RUN_GRANULARITY_UNSET /* route file only */ };
+enum run_ugal_queues { RUN_UGAL_QUEUES(X) }; /* same order as enum detour_queues */
+enum run_ties { RUN_TIES(X) RUN_TIES_UNSET /* means 'port' */ };
+enum run_steps { RUN_STEPS(X) RUN_STEPS_UNSET /* means 'next' */ };
+enum run_granularity { RUN_GRANULARITIES(X) RUN_GRANULARITY_UNSET /* only with a route file */ };
 enum run_itb_hosts { RUN_ITB_HOSTS(X) };
 enum run_itb_absorb { RUN_ITB_ABSORBS(X) };
 enum run_reconfigure { RUN_RECONFIGURES(X) };

@@ -31,7 +31,7 @@ void run_write_topology(const void *member, FILE *out, unsigned indent)
 		yaml_tree_write_text(topology->spec, out);
 		return;
 	}
-	/* The caller writes the last newline, as after every value. */
+	/* The caller writes the last newline, as for every value. */
 	fputs("\n", out);
 	topology_write_keys(topology->in_place, out, indent);
 }
@@ -60,7 +60,7 @@ const struct yaml_field run_file_fields[] = {
 	{NULL},
 };
 
-/* The values of the papers where they give one; otherwise Weft's own. */
+/* The values of the papers; where they give none, Weft's own. */
 static const struct run_config config_default = {
 	.clock = RUN_CLOCK_REAL,
 	.dilation = 1,
@@ -149,7 +149,7 @@ void run_config_default(struct run_config *config)
 
 void run_config_default_by_file(struct run_config *config, const struct yaml_tree_node *root)
 {
-	/* Unless given, run_config_complete() chooses them. */
+	/* 0: run_config_complete() sets the default. */
 	config->measure.duration_ps = config->measure.sample_ps = 0;
 	if (!run_config_says(
 		    root, "switch", "switching", run_switching_name(RUN_SWITCHING_WORMHOLE)))
@@ -238,8 +238,8 @@ bool run_routing_has_ties(const struct run_config_routing *routing)
 	return ties;
 }
 
-/* Runs that end on something other than a time have a generous limit; on the real clock, a schedule
- * that never ends would otherwise keep its user waiting. */
+/* Returns the time limit. Runs that usually end earlier have a generous one, but on the real clock
+ * a schedule that never ends must not run for hours. */
 static weft_time default_duration(const struct run_config *config)
 {
 	const struct run_config_measure *measure = &config->measure;
@@ -264,7 +264,7 @@ static void choose_times(struct run_config *config)
 		measure->sample_ps = sample;
 	if (measure->duration_ps == 0)
 		measure->duration_ps = default_duration(config);
-	/* If the run is shorter than the usual sample, a tenth of its duration. */
+	/* A run shorter than the default sample has ten samples, of at least 1 us each. */
 	if (chosen && measure->duration_ps < sample)
 		measure->sample_ps = measure->duration_ps > 10 * PS_PER_US
 					     ? measure->duration_ps / 10
@@ -281,9 +281,9 @@ void run_config_complete(struct run_config *config)
 	choose_times(config);
 	if (config->sw.credits == RUN_CREDITS_UNSET)
 		config->sw.credits = credits_of_choice(config);
-	/* An empty VC may withhold up to a quarter, but must leave enough for the longest frame.
-	 * Withheld credits would keep a cycle open, and the search for deadlocks would not find
-	 * it. */
+	/* An empty VC may withhold up to a quarter of its credits, but must leave enough for the
+	 * longest frame. If routes may deadlock, withheld credits would keep a cycle open, and the
+	 * deadlock search would not find it. */
 	if (vc_blocks - vc_blocks / 4 < run_config_frame_blocks(config) ||
 		config->routing.may_deadlock)
 		config->sw.credits = RUN_CREDITS_EACH;
@@ -351,7 +351,7 @@ static struct run_config *read_tree(struct yaml_tree *tree,
 	config = malloc(sizeof(*config));
 	if (config != NULL) {
 		run_config_default(config);
-		config->clock = RUN_CLOCK_VIRTUAL; /* a lab has the real one */
+		config->clock = RUN_CLOCK_VIRTUAL; /* labs use the real clock */
 	}
 	if (config == NULL || (config->origin = strdup(yaml_tree_origin(tree))) == NULL)
 		result = error_set(error, ENOMEM, "%s: out of memory", yaml_tree_origin(tree));
@@ -387,7 +387,7 @@ struct run_config *run_config_parse(const char *text, size_t length, const char 
 		&(struct run_config_overrides){"--set", set, sets}, 1, error);
 }
 
-/* A message about a file's contents has its own position. */
+/* Adds the position of 'topology' to an error, unless the error is about the contents of a file. */
 static struct topology *open_spec(const struct run_config *config, struct error *error)
 {
 	struct topology *topology;
@@ -403,7 +403,8 @@ static struct topology *open_spec(const struct run_config *config, struct error 
 
 #define EXACT_RATE_MAX_BPS ((uint64_t)1000 * 1000 * 1000 * 1000)
 
-/* A flit takes whole picoseconds. Above 1 Tbps that may change a rate by more than 1 %. */
+/* Checks link rates. A flit takes an integral number of picoseconds, which above 1 Tbps may change
+ * the rate by more than 1 %. */
 static int check_rates(const struct topology *topology, const char *origin, struct error *error)
 {
 	char rate[QUANTITY_TEXT], nearest[QUANTITY_TEXT];
@@ -467,7 +468,7 @@ int run_config_set_clock(struct run_config *config, const char *name, struct err
 	return error_set(error, EINVAL, "--clock %s: expected virtual or real", name);
 }
 
-/* "auto", or a number. */
+/* Parses "auto" or a number. */
 static bool parse_dilation(const char *text, uint32_t *dilation)
 {
 	uint64_t value = RUN_DILATION_AUTO;

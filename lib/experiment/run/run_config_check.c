@@ -25,7 +25,7 @@ static int check_buffer(
 		vcs, size);
 }
 
-/* A pool without room for one frame would lose all frames. */
+/* A pool that cannot hold one frame would lose all frames. */
 static int check_itb(
 	const struct run_config *config, const struct yaml_tree_node *root, struct error *error)
 {
@@ -65,7 +65,7 @@ int run_config_check_samples(
 {
 	char sample[QUANTITY_TEXT], duration[QUANTITY_TEXT], min[QUANTITY_TEXT];
 	uint64_t samples = duration_ps / measure->sample_ps;
-	/* In whole nanoseconds. */
+	/* Rounded up to whole nanoseconds. */
 	uint64_t unit = (uint64_t)RUN_SAMPLES_MAX * PS_PER_NS;
 	weft_time enough = (duration_ps / unit + (duration_ps % unit != 0)) * PS_PER_NS;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Keys of congestion management at the source: nic.control, iba-cc, drb, pr-drb. */
+/* Keys of congestion control at the source: nic.control, iba-cc, dcqcn, drb, pr-drb. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static const char *const similarity_choices[] = {RUN_SIMILARITIES(X) NULL};
 static const char *const save_choices[] = {RUN_PR_DRB_SAVES(X) NULL};
 #undef X
 
-/* "3:5" or "5"; '*rest' is where the text ends. */
+/* Parses "3:5" or "5". Sets '*rest' to the end of the entry. */
 static bool parse_entry(const char *text, char **rest, struct cc_table *table)
 {
 	unsigned long first = strtoul(text, rest, 10), second;
@@ -43,7 +43,7 @@ static bool parse_entry(const char *text, char **rest, struct cc_table *table)
 	       cc_table_add(table, (unsigned)first, (unsigned)second);
 }
 
-/* Entries between spaces or commas. */
+/* Parses entries separated by spaces or commas. */
 static bool parse_table(const char *text, struct cc_table *table)
 {
 	char *rest;
@@ -208,8 +208,7 @@ static bool learns_by_marks(const struct run_config *config)
 	       config->nic.control == SOURCE_CONTROL_DRB_CN;
 }
 
-/* Only a selector in the file counts, because the algorithm's own also works with a single
- * route. */
+/* Returns true if the selector is not the algorithm's default, which also works with one route. */
 static bool selects(const struct run_config *config)
 {
 	const char *own = config->routing.algorithm->selector;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The list of edges of a run file: hosts with an interface for programs. */
+/* The edges of a run file: hosts with an interface for programs. */
 
 #include "run_config_fields.h"
 #include <arpa/inet.h>
@@ -96,7 +96,7 @@ static int check_edge(const struct run_config_edge_list *list, const struct yaml
 
 /* --- {hosts: [h0, h8], network: 10.99.0.0/24} --- */
 
-/* Prefix length of a valid address; -1: none was given. */
+/* Splits a valid address. Returns its prefix length, or -1 if there is no address. */
 static int parse_address(const char *text, uint32_t *address)
 {
 	char base[RUN_ADDRESS_MAX];
@@ -109,7 +109,7 @@ static int parse_address(const char *text, uint32_t *address)
 	return atoi(strchr(text, '/') + 1);
 }
 
-/* A network "a.b.c.d/BITS" in host byte order, and the number of its addresses. */
+/* Parses a network "a.b.c.d/BITS": its address in host byte order, and its number of addresses. */
 static bool parse_network(const char *text, uint32_t *network, uint32_t *size)
 {
 	int bits = address_is_valid(text) ? parse_address(text, network) : -1;
@@ -120,7 +120,7 @@ static bool parse_network(const char *text, uint32_t *network, uint32_t *size)
 	return true;
 }
 
-/* The address of host i is network + 1 + i, so the network must have 0 bits where hosts differ. */
+/* The address of host i is network + 1 + i, so the host bits of the network must be 0. */
 static bool network_is_valid(const char *text)
 {
 	uint32_t network, size;
@@ -139,7 +139,7 @@ static int read_network(const struct yaml_tree_node *node, void *member, struct 
 	return result;
 }
 
-/* A list of hosts, or 'all'. */
+/* Reads a list of hosts, or 'all'. */
 static int read_hosts(const struct yaml_tree_node *node, void *member, struct error *error)
 {
 	struct run_config_edge_list *list = member;
@@ -234,7 +234,7 @@ static int take_all_hosts(struct run_config_edge_list *list, const struct topolo
 	return 0;
 }
 
-/* The broadcast address and the network's own address are not assigned to hosts. */
+/* Assigns an address, but neither the network's own nor the broadcast address. */
 static bool give_address(struct run_config_edge *edge, const char *network, uint32_t number)
 {
 	char text[INET_ADDRSTRLEN];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Helpers for the nodes and lists of a run file. */
+/* Helpers for the values and lists of a run file. */
 
 #include <errno.h>
 #include <libgen.h>
@@ -10,7 +10,7 @@
 
 #include "run_config_fields.h"
 
-#define DECIMAL_MAX   16 /* characters of a number */
+#define DECIMAL_MAX   16 /* maximum characters of a number */
 #define FACTOR_MAX    1000000u
 #define FACTOR_DIGITS 3
 
@@ -47,8 +47,8 @@ const struct yaml_tree_node *run_config_nearest(
 	return at != NULL ? at : in != NULL ? in : root;
 }
 
-/* The folder from which the paths of this node start: its file's folder, or the current one if the
- * node is from the command line. The caller frees it. */
+/* Returns the directory that the paths of this node are relative to: its file's directory, or the
+ * working directory if the node is from the command line. The caller frees it. */
 static char *base_folder(const struct yaml_tree_node *node)
 {
 	char *copy = strdup(node->line != 0 ? node->origin : "./x"), *folder, *absolute;
@@ -57,7 +57,7 @@ static char *base_folder(const struct yaml_tree_node *node)
 		return NULL;
 	folder = dirname(copy);
 	absolute = realpath(folder, NULL);
-	/* The text is not from a file, so the folder may not exist. */
+	/* The directory may not exist, because the text need not be from a file. */
 	if (absolute == NULL)
 		absolute = strdup(folder);
 	free(copy);
@@ -190,8 +190,7 @@ int run_read_time_or_off(const struct yaml_tree_node *node, void *member, struct
 {
 	int result = run_read_time_or("off", node, member, error);
 
-	/* The watchdog checks at intervals of a sixteenth of its time, and no loop polls more
-	 * often. */
+	/* The watchdog checks 16 times per interval, and no loop polls more often than that. */
 	if (result == 0 && *(weft_time *)member < PS_PER_US)
 		return yaml_tree_refuse(node, error, "'%s: %s': expected off, or 1us or more",
 			node->key, node->text);
@@ -228,7 +227,7 @@ void run_write_rows(const struct yaml_field *fields, const void *rows, size_t si
 	}
 }
 
-/* Paths: char *, NULL if the file has none. */
+/* Paths are stored as char *; NULL: not in the file. */
 
 int run_read_path(const struct yaml_tree_node *node, void *member, struct error *error)
 {
@@ -251,11 +250,11 @@ bool run_path_present(const void *member)
 	return *(char *const *)member != NULL;
 }
 
-/* Up to three digits after the decimal point, as thousandths. False: not such a number. */
+/* Parses a number with up to three decimals, in thousandths. Returns false for any other text. */
 static bool parse_thousandths(const char *text, uint32_t *value)
 {
 	uint64_t whole = 0;
-	int digits = -1; /* after the point */
+	int digits = -1; /* decimals so far; -1: no point */
 
 	if (*text < '0' || *text > '9')
 		return false;
@@ -304,7 +303,3 @@ void run_write_factor(const void *member, FILE *out, unsigned indent)
 		digits--;
 	fprintf(out, ".%0*u", digits, rest);
 }
-
-/* Edges */
-
-/* "10.87.0.1/24" */

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Sections that run and lab files share. */
+/* The sections common to run and lab files. */
 
 #include "queuing/queuing.h"
 #include "run_config.h"
@@ -14,9 +14,9 @@ extern const struct yaml_field run_link_fields[], run_switch_fields[], run_routi
 	run_event_fields[], run_reconfigure_fields[], run_mapper_fields[], run_measure_fields[],
 	run_fidelity_fields[], run_host_fields[], run_edge_fields[], run_traffic_fields[],
 	run_job_fields[];
-/* The short form of 'edges', instead of a list. */
+/* The short form of 'edges', used instead of a list. */
 extern const struct yaml_field run_edge_network_fields[];
-/* The top-level keys of each kind of file. */
+/* Top-level keys of each kind of file. */
 extern const struct yaml_field run_file_fields[], lab_file_fields[];
 extern const char *const run_clock_choices[];
 
@@ -30,23 +30,23 @@ int run_read_edges(const struct yaml_tree_node *node, void *member, struct error
 void run_write_edges(const void *member, FILE *out, unsigned indent);
 int run_read_traffic(const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_traffic(const void *member, FILE *out, unsigned indent);
-/* One entry, which is overwritten. */
+/* Reads one entry into 'traffic', which is overwritten. */
 int run_read_traffic_row(
 	const struct yaml_tree_node *row, struct run_config_traffic *traffic, struct error *error);
 extern const struct run_config_traffic run_traffic_default;
 void run_traffic_fini(struct run_config_traffic *traffic);
-/* The first entry, or NULL. */
+/* Returns the first entry, or NULL. */
 const void *run_traffic_row(const void *member);
 int run_read_time_or_off(const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_time_or_off(const void *member, FILE *out, unsigned indent);
 int run_read_path(const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_path(const void *member, FILE *out, unsigned indent);
-/* 'member' is the whole run_config. */
+/* For these functions, 'member' is the whole run_config. */
 int run_read_jobs(const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_jobs(const void *member, FILE *out, unsigned indent);
 bool run_jobs_present(const void *member);
 extern const char *const run_control_choices[];
-/* Numbers in thousandths: "1.5". */
+/* Numbers stored in thousandths, such as "1.5". */
 int run_read_factor(const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_factor(const void *member, FILE *out, unsigned indent);
 bool run_path_present(const void *member);
@@ -57,35 +57,35 @@ int run_read_dilation(const struct yaml_tree_node *node, void *member, struct er
 void run_write_dilation(const void *member, FILE *out, unsigned indent);
 void run_write_topology(const void *member, FILE *out, unsigned indent);
 
-/* Helpers for custom readers. Reads a list of at most 'max' rows, and allocates 'size' bytes for
- * each. */
+/* Helpers for custom readers.
+ * Reads a list of at most 'max' rows, and allocates 'size' bytes for each. */
 int run_read_rows(const struct yaml_tree_node *node, uint32_t max, size_t size, void **rows,
 	struct error *error);
-/* The same list as a value: its rows, each with these fields. */
+/* Writes such a list, each row with these fields. */
 void run_write_rows(const struct yaml_field *fields, const void *rows, size_t size, uint32_t count,
 	FILE *out, unsigned indent);
-/* A time, or a word that means 'never'. */
+/* Reads a time, or the word 'never', which means WEFT_TIME_NEVER. */
 int run_read_time_or(
 	const char *never, const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_time_or(const char *never, const void *member, FILE *out);
 int run_refuse_memory(const struct yaml_tree_node *node, struct error *error);
-/* A host, or one of its ports, such as h0:1. */
+/* Reads the name of a host or of one of its ports, such as h0:1. */
 int run_read_host(const struct yaml_tree_node *node, char *name, size_t size, struct error *error);
-/* At least one name; the caller checked their number, and frees the list. */
+/* Reads at least one name. The caller has checked their number, and frees the list. */
 int run_read_names(const struct yaml_tree_node *node, char (**names)[TOPOLOGY_NAME_MAX],
 	uint32_t *count, struct error *error);
-/* "[h1, h2]" */
+/* Writes "[h1, h2]". */
 void run_write_names(char (*const names)[TOPOLOGY_NAME_MAX], uint32_t count, FILE *out);
 struct run_config_place run_place_of(const struct yaml_tree_node *node);
-/* "line 12", or the option. */
+/* Returns "line 12", or the option. */
 const char *run_place_text(const struct run_config_place *place, char text[RUN_OPTION_MAX]);
 
-/* Makes a path in a file, which is relative to the file's folder, absolute. The caller frees
- * '*path'. Fails with -EINVAL: too long to be read back; -ENOMEM. */
+/* Makes a path absolute; in a file, it is relative to the file's directory. The caller frees
+ * '*path'. Returns 0, -ENOMEM, or -EINVAL if the path is too long to be read back. */
 int run_resolve_path(
 	const struct yaml_tree_node *node, const char *text, char **path, struct error *error);
 
-/* Keys of the struct 'type' whose run_config is at 'in' ("run." or nothing). The topology is read
+/* Keys of the struct 'type', whose run_config is at 'in' ("run." or nothing). The topology is read
  * last because its links use the defaults of 'link'. */
 #define RUN_SHARED_FIELDS(type, in)                                                                                              \
 	{"dilation", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in dilation), .read = run_read_dilation,                               \
@@ -144,44 +144,44 @@ int run_resolve_path(
 			.doc = "What hosts send."                                                                                \
 	}
 
-/* Decides between 'routing.file' and the keys of computed routes: if one is on the command line, it
- * replaces the other in the file; otherwise having both is an error. The header of a route file
- * determines mode and default selector. For run_config_complete(). Returns 0 or -errno. */
+/* Decides between 'routing.file' and the keys of computed routes. A key on the command line
+ * replaces the other kind in the file; otherwise setting both is an error. The header of a route
+ * file determines mode and default selector. Used by run_config_complete(). Returns 0 or -errno. */
 int run_config_choose_routes(
 	struct run_config *config, const struct yaml_tree_node *root, struct error *error);
-/* Copies settings from the file 'nic.iba-cc.opensm' to keys that are not set; if the file is named
- * on the command line, it also replaces keys of the run file. Returns 0 or -errno. */
+/* Copies settings from the file 'nic.iba-cc.opensm' to keys that are not set. If the command line
+ * names the file, its settings also replace keys of the run file. Returns 0 or -errno. */
 int run_config_take_opensm(
 	struct run_config *config, const struct yaml_tree_node *root, struct error *error);
-/* Fills in keys that the file lacks: the number of alternatives and the selector depend on the
+/* Sets missing keys whose defaults depend on other keys: alternatives and selector depend on the
  * routing algorithm, the mode on adaptive routing. */
 void run_config_complete(struct run_config *config);
-/* Called before the file's values are read: sets defaults for the thesis' Myrinet (004, section
- * 4.3), and for runs that do not end after a given time. */
+/* Sets the defaults of the thesis' Myrinet (004, section 4.3) and of runs that do not end after a
+ * given time. Call before the file's values are read. */
 void run_config_default_by_file(struct run_config *config, const struct yaml_tree_node *root);
 /* Reads 'topology' after all other keys; 'node' is its value. Returns 0 or -errno. */
 int run_config_read_topology(
 	struct run_config *config, const struct yaml_tree_node *node, struct error *error);
-/* Refuses keys that contradict each other; 'root' provides their positions. */
+/* Checks for keys that contradict each other; 'root' provides their positions. */
 int run_config_check(
 	const struct run_config *config, const struct yaml_tree_node *root, struct error *error);
-/* Likewise for adaptive routing and the detector. */
+/* Checks the keys of source control, adaptive routing and the detector. */
 int run_config_check_control(
 	const struct run_config *config, const struct yaml_tree_node *root, struct error *error);
 int run_config_check_adaptive(
 	const struct run_config *config, const struct yaml_tree_node *root, struct error *error);
-/* Likewise for bursts that are too short for the distance of messages. */
+/* Checks for bursts that are too short for the interval between messages. */
 int run_config_check_bursts(const struct run_config *config, struct error *error);
-/* Likewise for the mapper's times. */
+/* Checks the mapper's times. */
 int run_config_check_mapper(
 	const struct run_config *config, const struct yaml_tree_node *root, struct error *error);
-/* -EINVAL: 'mapper.hosts' names a host that is not in the topology. */
+/* Returns -EINVAL if 'mapper.hosts' names a host that is not in the topology. */
 int run_config_check_mapper_hosts(
 	const struct run_config *config, const struct topology *topology, struct error *error);
-/* True if the tree has section.key, with this value if 'value' is not NULL. */
+/* Returns true if the tree has section.key, and its value is 'value' (NULL: any). */
 bool run_config_says(
 	const struct yaml_tree_node *root, const char *section, const char *key, const char *value);
-/* The node of section.key, or else of the section, or else the root. */
+/* Returns the node of section.key, or else of the section, or else the root. */
 const struct yaml_tree_node *run_config_nearest(
 	const struct yaml_tree_node *root, const char *section, const char *key);
 /* Frees the members, not the struct. */

@@ -47,7 +47,7 @@ static void write_placement(const void *member, FILE *out, unsigned indent)
 	yaml_tree_write_text(text, out);
 }
 
-/* The hosts of a job send to each other only. */
+/* The hosts of a job send only to each other. */
 static int check_pattern(const struct run_config_traffic *traffic,
 	const struct yaml_tree_node *node, struct error *error)
 {
@@ -240,7 +240,7 @@ int run_jobs_complete(struct run_config *config, struct error *error)
 void run_jobs_free(struct run_config_job_list *jobs)
 {
 	for (uint32_t i = 0; i < jobs->count; i++) {
-		/* Only the traffic of a refused job still has pointers. */
+		/* Set only for a refused job; otherwise the entry in the run's traffic owns it. */
 		run_traffic_fini(&jobs->at[i].traffic);
 		free(jobs->at[i].schedule);
 		free(jobs->at[i].placement.file);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The mapper section of run and lab files: where routes come from, candidate hosts, key, expected
+/* The mapper section of run and lab files: source of routes, candidate hosts, key, expected
  * topology, and times. */
 
 #include <errno.h>
@@ -26,7 +26,7 @@ int run_mapper_mode_find(const char *name, enum run_mapper_mode *mode)
 	return -EINVAL;
 }
 
-/* all, or [h0, h1] */
+/* Reads 'all' or [h0, h1]. */
 static int read_hosts(const struct yaml_tree_node *node, void *member, struct error *error)
 {
 	struct run_config_mapper_hosts *hosts = member;
@@ -49,7 +49,7 @@ static void write_hosts(const void *member, FILE *out, unsigned indent)
 		run_write_names(hosts->name, hosts->count, out);
 }
 
-/* Keeps a generator's text; a path is relative to the file's folder. */
+/* Stores generator text unchanged; a path is relative to the file's directory. */
 static int read_expect(const struct yaml_tree_node *node, void *member, struct error *error)
 {
 	char text[RUN_PATH_MAX];

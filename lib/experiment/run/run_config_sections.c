@@ -246,7 +246,7 @@ const struct yaml_field run_switch_fields[] = {
 };
 #undef S
 
-/* A route file has its own radius; otherwise only msp has one. */
+/* With a route file, the radius is part of the file; otherwise only msp has one. */
 static bool number_present(const void *member)
 {
 	return *(const uint32_t *)member != 0;
@@ -257,7 +257,7 @@ static bool granularity_present(const void *member)
 	return *(const enum run_granularity *)member != RUN_GRANULARITY_UNSET;
 }
 
-/* With a route file, the routes contain the in-transit hosts. */
+/* With a route file, the routes determine the in-transit hosts. */
 static bool itb_hosts_present(const void *member)
 {
 	return *(const enum run_itb_hosts *)member != RUN_ITB_HOSTS_RANDOM;
@@ -395,7 +395,7 @@ static const struct yaml_field run_itb_fields[] = {
 #undef S
 
 #define S struct run_config_nic
-/* The kernel's limit for Ethernet devices, not counting the header. */
+/* The kernel's limit for Ethernet devices, without the header. */
 #define TAP_MTU_MAX (65535 - 14)
 
 const struct yaml_field run_nic_fields[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Route sets of a run file, and the choice between them. */
+/* The route sets of a run file, and the choice between them. */
 
 #include <string.h>
 
@@ -33,7 +33,7 @@ const char *run_routing_origin(
 	return out;
 }
 
-/* "ud" or "ud+ud-itb": each part is a choice of its own, all with the same position in the file. */
+/* Reads "ud" or "ud+ud-itb". Each part is parsed as a word, with the position of the whole text. */
 int run_read_algorithms(const struct yaml_tree_node *node, void *member, struct error *error)
 {
 	struct run_config_routing *routing = member;
@@ -92,7 +92,7 @@ const struct yaml_field run_selection_fields[] = {
 };
 #undef S
 
-/* Checks the keys of adaptive routing and congestion control for contradictions. */
+/* Checks for contradictions among the keys of adaptive routing and congestion control. */
 
 bool run_config_is_adaptive(const struct run_config *config)
 {
@@ -131,7 +131,7 @@ static int check_detector(
 	return result;
 }
 
-/* Rejects settings with which adaptive routing cannot work. */
+/* Rejects settings that adaptive routing does not work with. */
 static int check_needs(
 	const struct run_config *config, const struct yaml_tree_node *root, struct error *error)
 {

@@ -29,7 +29,7 @@ struct rule {
 	const char *text;
 };
 
-/* Reports the first rule that is violated. */
+/* Reports the first rule that is broken. */
 static int check_rules(const struct run_config *config, const char *key, const struct rule *rule,
 	size_t rules, struct error *error)
 {
@@ -73,7 +73,7 @@ static int check_real(const struct run_config *config, struct error *error)
 	return CHECK_RULES(config, "", rules, error);
 }
 
-/* Edges need the real clock. */
+/* Edges and dilation require the real clock. */
 static int check_virtual(const struct run_config *config, struct error *error)
 {
 	const struct rule rules[] = {
@@ -115,7 +115,7 @@ static int check_wormhole(const struct run_config *config, struct error *error)
 	return CHECK_RULES(config, "switch.switching: wormhole ", rules, error);
 }
 
-/* Ethernet has no credits that could be used to compare ports. */
+/* Ethernet has no credits with which to compare ports. */
 static int check_ethernet(const struct run_config *config, struct error *error)
 {
 	const struct vc_ladder *ladder = run_config_ladder(config);
@@ -192,7 +192,7 @@ static int check_algorithm(const struct run_config *config, const struct route_a
 	return 0;
 }
 
-/* Several route sets need source routing, and their number must match the selector. */
+/* Several route sets require source routing, and their number must match the selector. */
 static int check_sets(const struct run_config *config, struct error *error)
 {
 	const struct route_choice_ops *choice = config->nic.selector;
@@ -347,7 +347,8 @@ static const char *why_no_goal(const struct run_config *config)
 	return NULL;
 }
 
-/* Only traffic that does not end has values that converge to a mean. */
+/* Returns true if all traffic lasts for the whole run, as values that converge to a mean require.
+ */
 static bool goes_on(const struct run_config *config)
 {
 	bool on = true;
@@ -381,8 +382,7 @@ static int check_until(const struct run_config *config, struct error *error)
 		       : CHECK_RULES(config, "measure.until: ", rules, error);
 }
 
-/* The messages of a schedule can only be told apart by their order; two schedules on the same hosts
- * would be confused. */
+/* Only their order identifies the messages of a schedule, so two schedules cannot share hosts. */
 static int check_traffic(const struct run_config *config, struct error *error)
 {
 	const struct run_config_traffic *first = NULL;

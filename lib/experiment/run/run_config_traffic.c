@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The traffic section of a run file: its entries. */
+/* The traffic section of a run file. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const char *const host_set_texts[] = {RUN_HOST_SETS(X) NULL};
 static const char *const rail_choices[] = {RAIL_RULES(X) NULL};
 #undef X
 
-/* all, rest, 10% or [h1, h2] */
+/* Reads 'all', 'rest', 10% or [h1, h2]. */
 
 static int read_hosts(const struct yaml_tree_node *node, void *member, struct error *error)
 {
@@ -111,7 +111,7 @@ static bool rail_present(const void *member)
 	return *(const enum rail_rule *)member != RAIL_UNSET;
 }
 
-/* web-search, hadoop or cdf:FILE */
+/* Reads web-search, hadoop or cdf:FILE. */
 
 static int read_sizes(const struct yaml_tree_node *node, void *member, struct error *error)
 {
@@ -151,7 +151,7 @@ static bool sizes_present(const void *member)
 	return sizes->known != NULL || sizes->file != NULL;
 }
 
-/* round-robin, or a file of addresses */
+/* Reads 'round-robin' or a file of addresses. */
 
 #define ROUND_ROBIN "round-robin"
 
@@ -255,7 +255,7 @@ const struct yaml_field run_traffic_fields[] = {
 };
 #undef S
 
-/* Flows in a file are complete; drawn flows have no such file. */
+/* Returns the keys of the entry: a file of flows is complete, and drawn flows have no file. */
 static unsigned keys_of(const struct run_config_traffic *traffic)
 {
 	unsigned keys = traffic->pattern->keys;
@@ -366,7 +366,7 @@ static int complete_rate(
 	return complete_bursts(traffic, node, error);
 }
 
-/* Completes the entry's drawn flows. */
+/* Completes an entry with drawn flows. */
 static int complete_sizes(
 	struct run_config_traffic *traffic, const struct yaml_tree_node *node, struct error *error)
 {
@@ -518,7 +518,7 @@ double run_config_mean_bytes(const struct run_config_traffic *traffic)
 	       other * mean_of(traffic->other_message_bytes, traffic->other_message_max_bytes);
 }
 
-/* The mean, for links with the default rate. */
+/* Returns the mean number of bursts per message on links with the default rate. */
 static double bursts_per_message(
 	const struct run_config_traffic *traffic, const struct topology_defaults *link)
 {

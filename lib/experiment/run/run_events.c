@@ -13,7 +13,7 @@
 #include "switch/switch_counters.h"
 
 #define RANDOM     "random"
-#define RNG_EVENTS 0x6576656e74u /* random number stream for the draws of a row */
+#define RNG_EVENTS 0x6576656e74u /* random stream of a row */
 
 static bool time_present(const void *member)
 {
@@ -95,7 +95,7 @@ static const struct run_event event_default = {
 	.credit_loss_ppm = RUN_EVENT_KEEP,
 };
 
-/* --- the file --- */
+/* --- file --- */
 
 static bool is_counter(const char *name)
 {
@@ -111,7 +111,7 @@ static bool changes_link(const struct run_event *event)
 	       event->corrupt_ppm != RUN_EVENT_KEEP || event->credit_loss_ppm != RUN_EVENT_KEEP;
 }
 
-/* NULL: the row has one target and effects that apply to it. */
+/* Returns NULL if the row has one target, and effects that apply to it. */
 static const char *why_no_effect(const struct run_event *event)
 {
 	const unsigned targets =
@@ -133,7 +133,7 @@ static const char *why_no_effect(const struct run_event *event)
 	return NULL;
 }
 
-/* NULL: it has one time. */
+/* Returns NULL if the row has exactly one time. */
 static const char *why_no_time(const struct run_event *event)
 {
 	if (event->when.counter[0] != '\0') {
@@ -189,7 +189,7 @@ bool run_events_present(const void *member)
 	return ((const struct run_event_list *)member)->count > 0;
 }
 
-/* --- the topology --- */
+/* --- topology --- */
 
 static bool is_between_switches(const struct topology_link *link)
 {
@@ -201,7 +201,7 @@ static bool is_random(const struct run_event *event)
 	return strcmp(event->link, RANDOM) == 0;
 }
 
-/* The number of the link, switch or host; -1: none has this name. */
+/* Returns the index of the link, switch or host; -1 if none has this name. */
 static int64_t find_target(const struct topology *topology, const struct run_event *event)
 {
 	const struct topology_link *link;
@@ -250,7 +250,7 @@ int run_events_check(
 	return 0;
 }
 
-/* --- the plan --- */
+/* --- plan --- */
 
 static int add_act(struct run_event_plan *plan, struct run_event_act act)
 {
@@ -267,7 +267,7 @@ static int add_act(struct run_event_plan *plan, struct run_event_act act)
 		plan->room = room;
 	}
 	plan->act[plan->acts++] = act;
-	/* While a run is active, a new act comes after other acts of the same time. */
+	/* During a run, inserts a new act after all acts of the same time. */
 	for (; plan->next > 0 && at > plan->next && plan->act[at - 1].at_ps > act.at_ps; at--) {
 		plan->act[at] = plan->act[at - 1];
 		plan->act[at - 1] = act;
@@ -285,7 +285,7 @@ static uint32_t draw_cable(const struct topology *topology, struct rng *rng)
 	return link;
 }
 
-/* One occurrence. */
+/* Adds one occurrence. */
 static int add_event(struct run_event_plan *plan, uint32_t row, weft_time at_ps, struct rng *rng)
 {
 	const struct run_event *event = &plan->run->events.at[row];
@@ -303,7 +303,7 @@ static int add_event(struct run_event_plan *plan, uint32_t row, weft_time at_ps,
 	return add_act(plan, act);
 }
 
-/* The k-th repetition; WEFT_TIME_NEVER: beyond the range of times. */
+/* Returns the time of the k-th repetition; WEFT_TIME_NEVER: out of range. */
 static weft_time repetition(const struct run_event *event, uint64_t k, struct rng *rng)
 {
 	weft_time first = event->at_ps != 0 ? event->at_ps : event->every_ps;

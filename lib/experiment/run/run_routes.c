@@ -28,8 +28,8 @@ static int refuse(
 	return -code;
 }
 
-/* The header determined 'routing.mode', and adaptive switches rely on what the mode implies, but
- * the file may have changed since. */
+/* Checks again that the file matches 'routing.mode', which was set from its header, and that
+ * adaptive switches can use it, because the file may have changed since. */
 static int check_contents(
 	const struct run_config *run, const struct route_file *file, struct error *error)
 {
@@ -93,7 +93,7 @@ int run_routes_load(const struct run_config *run, const struct topology *topolog
 	return result;
 }
 
-/* 'routing.file', and the keys that it replaces. */
+/* Resolves 'routing.file' and the keys that it replaces. */
 
 static bool computes(const char *key)
 {
@@ -108,7 +108,7 @@ static bool on_command_line(const struct yaml_tree_node *node)
 	return node != NULL && node->line == 0;
 }
 
-/* Neither key replaces the other. */
+/* Refuses a key if the other is also set, and neither replaces the other. */
 static int refuse_both(const struct yaml_tree_node *first, const struct yaml_tree_node *second,
 	struct error *error)
 {
@@ -120,7 +120,7 @@ static int refuse_both(const struct yaml_tree_node *first, const struct yaml_tre
 static int check_keys(const struct yaml_tree_node *routing, const struct yaml_tree_node *file,
 	struct error *error)
 {
-	bool before = true; /* 'file' comes later */
+	bool before = true; /* 'file' follows */
 
 	for (const struct yaml_tree_node *node = routing->first; node != NULL; node = node->next) {
 		before = before && node != file;
@@ -163,8 +163,7 @@ static int read_header(struct run_config_routing *routing, const struct yaml_tre
 			routing->file, header.tables ? "tables" : "source routes",
 			header.tables ? "table" : "source");
 	routing->mode = wanted;
-	/* If the file names several algorithms, joined by '+', the first one determines the
-	 * selector. */
+	/* If the file names several algorithms, joined by '+', the first sets the selector. */
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(header.origin.algorithm, "+"),
 		header.origin.algorithm);
 	routing->file_algorithm = route_algorithm_find(name);

@@ -59,7 +59,7 @@ static int take_point(const struct flow_reader *reader, char *const *column, uns
 	return 0;
 }
 
-/* Shares become parts of 1. */
+/* Converts shares to fractions of 1. */
 static int finish_sizes(const struct points *points, const char *path, struct flow_sizes *sizes,
 	struct error *error)
 {
@@ -190,8 +190,8 @@ struct drawer {
 	const struct run_config_traffic *traffic;
 	uint32_t which;
 	const struct topology *topology;
-	const struct run_hosts_entry *hosts; /* NULL: a matrix */
-	struct rails *rails;                 /* NULL: all hosts have one port */
+	const struct run_hosts_entry *hosts; /* NULL: use 'matrix' */
+	struct rails *rails;                 /* NULL: every host has one port */
 	struct flow_matrix matrix;
 	struct flow_sizes sizes;
 	double wire_bytes; /* mean per flow */
@@ -201,7 +201,7 @@ struct drawer {
 
 /* A sender and its destinations. */
 struct drawn_host {
-	uint16_t host;         /* its port, where it has several */
+	uint16_t host;         /* a port, if the host has several */
 	uint32_t first, count; /* its pairs in the matrix */
 	double share;          /* share of the load */
 };
@@ -223,8 +223,7 @@ static uint16_t draw_pair(const struct drawer *drawer, const struct drawn_host *
 	return pair[low].to;
 }
 
-/* Any entry of 'to' except the host itself, which is at index 'self' (to_count if it is not in
- * 'to'). */
+/* Draws an entry of 'to' other than the host itself, at index 'self' (to_count: not in 'to'). */
 static uint16_t draw_other(const struct run_hosts_entry *hosts, uint32_t self, struct rng *rng)
 {
 	uint32_t others = hosts->to_count - (self < hosts->to_count);
@@ -242,7 +241,7 @@ static uint32_t place_of(const struct run_hosts_entry *hosts, uint16_t host)
 	return place;
 }
 
-/* Mean interval between flows. */
+/* Returns the mean interval between flows. */
 static weft_time gap_of(const struct drawer *drawer, const struct drawn_host *at)
 {
 	struct topology_port port = {DEVICE_HOST, at->host, 0};
@@ -261,8 +260,7 @@ static uint16_t draw_destination(
 				     : draw_pair(drawer, at, rng);
 }
 
-/* Draws until the rule lets the port send to a host. Returns false if the port reaches almost no
- * host. */
+/* Draws until 'rail' lets the port send to the host. Returns false if it reaches almost no host. */
 static bool draw_port(const struct drawer *drawer, const struct drawn_host *at, uint32_t self,
 	struct rng *rng, uint16_t *to)
 {
@@ -327,7 +325,7 @@ static int draw_from_hosts(struct drawer *drawer)
 	return result;
 }
 
-/* A host of the matrix sends through all its ports. */
+/* A host of a matrix sends through all of its ports. */
 static int draw_ports(struct drawer *drawer, struct drawn_host *at)
 {
 	int result = draw_host(drawer, at);
@@ -368,7 +366,7 @@ static int compare_flows(const void *a, const void *b)
 		return x->start_ps < y->start_ps ? -1 : 1;
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
-	/* Two flows of a host within one nanosecond. */
+	/* Two flows of a host in the same nanosecond. */
 	if (x->to != y->to)
 		return x->to < y->to ? -1 : 1;
 	return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;

@@ -15,7 +15,7 @@
 /* --- groups --- */
 
 struct neighbours {
-	uint16_t at[TOPOLOGY_PORTS_MAX]; /* switches, ascending, each once */
+	uint16_t at[TOPOLOGY_PORTS_MAX]; /* switches, ascending, without duplicates */
 	unsigned count;
 };
 
@@ -130,7 +130,7 @@ static void make_groups(const struct topology *topology, const struct grouping *
 		grouping->group[at] = at;
 }
 
-/* Sets group[] of every switch to the first switch of each switch's group. Returns 0 or -ENOMEM. */
+/* Sets group[] of every switch to the first switch of its group. Returns 0 or -ENOMEM. */
 static int job_placement_groups(const struct topology *topology, uint32_t *group)
 {
 	struct neighbours *of = calloc(topology->switches + 1u, sizeof(*of));
@@ -156,16 +156,16 @@ struct placer {
 	const struct run_config *run;
 	const struct topology *topology;
 	struct job_placement *placement;
-	uint16_t *chosen; /* [hosts] of the present job */
-	uint32_t *at;     /* [hosts] its switch; hosts without one have the number of switches */
+	uint16_t *chosen; /* [hosts]: hosts of the current job */
+	uint32_t *at;     /* [hosts]: the host's switch, or the number of switches if it has none */
 	uint32_t *group;  /* [switches + 1] */
-	uint32_t *count;  /* [switches + 1] scratch */
-	uint8_t *owner;   /* [hosts] number of its job plus 1; 0: free */
+	uint32_t *count;  /* [switches + 1]: scratch space */
+	uint8_t *owner;   /* [hosts]: index of its job plus 1; 0: free */
 	uint32_t chosen_count;
 	struct error *error;
 };
 
-#define NO_JOB UINT8_MAX /* the owner of edges and of absent hosts */
+#define NO_JOB UINT8_MAX /* owner of edges and absent hosts */
 
 static int refuse(const struct placer *placer, const struct run_config_job *job, const char *what)
 {
@@ -211,7 +211,7 @@ static void choose_random(struct placer *placer, const struct run_config_job *jo
 	}
 }
 
-/* Round i takes the first free host of each switch that has given i hosts so far. */
+/* Round i takes the first free host of each switch of which i hosts have been taken. */
 static void choose_spread(struct placer *placer, const struct run_config_job *job, uint32_t number)
 {
 	uint32_t before;
@@ -329,7 +329,7 @@ static int keep(struct placer *placer, uint16_t *const kept[], const uint32_t *c
 	return 0;
 }
 
-/* Jobs with a file first. */
+/* Places jobs with a file first. */
 static int place_all(struct placer *placer)
 {
 	uint16_t *kept[RUN_JOBS_MAX] = {NULL};

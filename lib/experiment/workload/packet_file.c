@@ -17,11 +17,11 @@
 #define IPV4_BYTES 20
 #define IPV6_BYTES 40
 
-/* The maximum span: the capture is longer, or its clock jumped. */
+/* Maximum time span. Beyond it, the capture is too long, or its clock jumped. */
 #define SPAN_MAX_NS (100ull * 24 * 3600 * 1000000000)
 #define BYTES_MAX   (1u << 20)
 
-/* Where libpcap expects an IP header. */
+/* Filters that locate an IP header. */
 static const char *const expressions[] = {
 	"ip[0] & 240 = 64",
 	"ip6[0] & 240 = 96",
@@ -42,12 +42,12 @@ struct packet_file {
 	unsigned places;
 	struct {
 		struct bpf_program filter;
-		uint32_t offset; /* where the IP header starts */
+		uint32_t offset; /* start of the IP header */
 	} place[PLACES];
 };
 
-/* The offset of the byte that the program compares last. Returns false if it varies, or no byte is
- * compared. */
+/* Finds the offset of the byte that the program compares last. Returns false if the offset varies,
+ * or no byte is compared. */
 static bool find_offset(const struct bpf_program *program, uint32_t *offset)
 {
 	bool found = false;
@@ -175,7 +175,7 @@ static int refuse(const struct packet_file *file, struct error *error, const cha
 		(unsigned long long)file->number, what);
 }
 
-/* libpcap fills nanoseconds into 'tv_usec'. */
+/* libpcap stores nanoseconds in 'tv_usec'. */
 static int take_time(struct packet_file *file, const struct timeval *stamp, weft_time *at_ps,
 	struct error *error)
 {
@@ -183,7 +183,7 @@ static int take_time(struct packet_file *file, const struct timeval *stamp, weft
 
 	if (file->number == 1)
 		file->first_ns = ns;
-	/* A packet with an earlier time stamp is sent right after the previous one. */
+	/* A packet with an earlier time stamp is sent directly after the previous one. */
 	if ((int64_t)(ns - file->first_ns) > (int64_t)(file->at_ps / PS_PER_NS)) {
 		if (ns - file->first_ns > SPAN_MAX_NS)
 			return refuse(file, error, "100 days or more after the first one");
@@ -284,13 +284,13 @@ const char *packet_address_text(
 }
 
 #define IPV4_MIN      20
-#define FRAGMENT_BITS 0x3fff /* more of them, and the offset */
+#define FRAGMENT_BITS 0x3fff /* 'more fragments' bit, and fragment offset */
 
-/* The position of a protocol's checksum, and the bytes that it covers. */
+/* Position of a protocol's checksum, and the bytes that it covers. */
 static const struct protocol {
 	uint8_t number, at, header;
-	bool addresses; /* covers the pseudo-header */
-	bool optional;  /* 0: there is none */
+	bool addresses; /* it covers the pseudo-header */
+	bool optional;  /* a checksum of 0 means that there is none */
 } protocols[] = {
 	{IPPROTO_TCP, 16, 20, true, false},
 	{IPPROTO_UDP, 6, 8, true, true},

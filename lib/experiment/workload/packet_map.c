@@ -12,7 +12,7 @@
 #define SLOTS_FIRST 64
 
 struct slot {
-	struct packet_address address; /* kind NONE: empty slot */
+	struct packet_address address; /* kind NONE: the slot is empty */
 	uint16_t host;
 };
 
@@ -24,7 +24,7 @@ struct packet_map {
 	size_t slots; /* a power of 2 */
 	size_t count;
 	bool dealt;
-	uint32_t next; /* round robin: the host after the last one used */
+	uint32_t next; /* round robin: number after the last host used */
 };
 
 static struct slot *find(struct slot *slot, size_t slots, const struct packet_address *address)
@@ -145,7 +145,7 @@ void packet_map_destroy(struct packet_map *map)
 	free(map);
 }
 
-/* The host after the last one used; hosts that were removed from a lab leave gaps. */
+/* Assigns the next usable host to an address. Hosts that were removed from a lab leave gaps. */
 static int32_t deal(struct packet_map *map, const struct packet_address *address)
 {
 	uint32_t hosts = map->topology->hosts;
@@ -161,8 +161,8 @@ static int32_t deal(struct packet_map *map, const struct packet_address *address
 	return PACKET_MAP_NONE;
 }
 
-/* The host of the first address, or else of the second one. With round robin, the first address
- * that is present gets a host. PACKET_MAP_NONE, PACKET_MAP_GROUP; -ENOMEM. */
+/* Returns the host of the first address, or else of the second. With round robin, the first address
+ * that exists gets a host. Otherwise returns PACKET_MAP_NONE, PACKET_MAP_GROUP or -ENOMEM. */
 static int32_t packet_map_host(struct packet_map *map, const struct packet_address address[2])
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -181,7 +181,7 @@ static int32_t packet_map_host(struct packet_map *map, const struct packet_addre
 		       : PACKET_MAP_NONE;
 }
 
-/* The list has a host other than this one. */
+/* Returns true if the list has a host other than 'from'. */
 static bool may_be_drawn(const struct packet_hosts *hosts, uint16_t from)
 {
 	return hosts->to_count > 1 || (hosts->to_count == 1 && hosts->to[0] != from);

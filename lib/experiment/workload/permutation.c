@@ -55,7 +55,7 @@ int pair_file_read(struct pair_file *file)
 struct reader {
 	struct pair_file file;
 	const struct topology *topology;
-	uint32_t *source_line, *destination_line; /* [hosts]: first line with the host; 0: none */
+	uint32_t *source_line, *destination_line; /* [hosts]: line that lists the host; 0: none */
 	uint16_t *from, *to;
 	uint32_t count;
 };
@@ -79,7 +79,7 @@ static int find_host(
 	return 0;
 }
 
-/* Cannot overflow: each host is a source only once. */
+/* The arrays cannot overflow, because each host is a source at most once. */
 static int take_pair(void *ctx, char *source, char *destination)
 {
 	struct reader *reader = ctx;
@@ -144,7 +144,7 @@ int permutation_draw(uint64_t seed, uint64_t stream, const char *origin,
 			(*from)[next] = (*to)[next] = (uint16_t)i;
 			next++;
 		}
-	/* Sattolo's algorithm: swaps with earlier places only, which makes a single cycle. */
+	/* Sattolo's algorithm: swaps only with earlier positions, which yields a single cycle. */
 	rng_init(&rng, seed, stream, STREAM_PERMUTATION);
 	for (uint32_t i = hosts - 1; i > 0; i--) {
 		uint32_t other = (uint32_t)rng_below(&rng, i);

@@ -16,9 +16,9 @@
 struct list {
 	struct run_flows *flows;
 	uint32_t room;
-	struct rails *rails; /* NULL: all hosts have one port */
+	struct rails *rails; /* NULL: every host has one port */
 	enum rail_rule rail;
-	uint32_t *turns; /* [hosts of rails.h]: flows so far */
+	uint32_t *turns; /* [hosts of rails.h]: number of flows so far */
 };
 
 bool flow_digits(const char *text, uint64_t max, uint64_t *number)
@@ -87,7 +87,7 @@ static int take_bytes(const struct flow_reader *reader, const char *text, uint64
 		reader, "'%s': expected a length of 1 byte to 1 TiB, such as 64KiB", text);
 }
 
-/* The flow that this one waits for must start or end where this one starts. */
+/* Reads AFTER. The other flow must start or end where this one starts. */
 static int take_after(
 	const struct flow_reader *reader, const char *text, struct run_flow_request *flow)
 {
@@ -114,8 +114,8 @@ static int take_after(
 	return 0;
 }
 
-/* The ports of a flow between two hosts. A named port is kept, and so is the port of a flow that
- * waits. */
+/* Selects the ports of a flow between two hosts. A named port is kept, and so is the source port of
+ * a flow with AFTER. */
 static int take_ports(const struct flow_reader *reader, const char *from, const char *to,
 	struct run_flow_request *flow)
 {
@@ -220,7 +220,7 @@ int flow_lines_load(struct flow_reader *reader)
 
 struct writer {
 	struct run_flows *flows;
-	uint32_t *by_from, *by_to; /* indexes of flows, by host and then by time or number */
+	uint32_t *by_from, *by_to; /* flow indices, sorted by host and then by time or number */
 	uint32_t op, cpu;
 	FILE *out;
 };
@@ -248,8 +248,7 @@ static int compare_to(const void *a, const void *b, void *of)
 	return i < j ? -1 : i > j;
 }
 
-/* CPU 0 counts from each start to the next; each flow that waits for another one has its own
- * CPU. */
+/* CPU 0 waits from one start to the next. Each flow that waits for another has its own CPU. */
 static void write_send(struct writer *writer, uint32_t number, weft_time *before)
 {
 	struct run_flow_request *flow = &writer->flows->at[number];
@@ -268,7 +267,7 @@ static void write_send(struct writer *writer, uint32_t number, weft_time *before
 	writer->op += 2;
 }
 
-/* All recvs are equivalent unless a flow waits for one of them. */
+/* A recv matches any flow, unless another flow waits for this one. */
 static void write_recv(struct writer *writer, uint32_t number)
 {
 	const struct run_flow_request *flow = &writer->flows->at[number];

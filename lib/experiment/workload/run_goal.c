@@ -17,8 +17,8 @@ struct reader {
 	struct pair_file file;
 	const struct topology *topology;
 	struct run_goal *goal;
-	uint32_t *rank_line; /* line of each; 0: none */
-	uint16_t *turn;      /* [entries] the port for the host's next rank; 0: the first one */
+	uint32_t *rank_line; /* [ranks]: line that lists the rank; 0: none */
+	uint16_t *turn;      /* [hosts]: port for the host's next rank; 0: its first port */
 };
 
 static int take_rank(const struct reader *reader, const char *text, uint32_t *rank)
@@ -38,7 +38,7 @@ static int take_rank(const struct reader *reader, const char *text, uint32_t *ra
 	return 0;
 }
 
-/* A rank whose host is named without a port uses the host's next port. */
+/* Assigns the host's next port to a rank whose host is named without a port. */
 static void take_turn(
 	struct run_goal *goal, const struct topology *topology, uint32_t rank, uint16_t *turn)
 {
@@ -100,8 +100,8 @@ static int read_ranks(struct run_goal *goal, const struct topology *topology, co
 	return result;
 }
 
-/* Ranks of flows are ports. Ranks of a part are placed in the order of the hosts, and use each
- * host's ports in rotation. 'among' NULL: all hosts of the topology. */
+/* Places the ranks of a part on the hosts in order, and on each host's ports in rotation. Ranks of
+ * flows are ports. 'among' NULL: all hosts of the topology. */
 static int fill_hosts(struct run_goal *goal, const struct run_goal_part *part,
 	const struct run_config_traffic *traffic, const uint16_t *among, uint32_t hosts,
 	const struct topology *topology, const char *where, uint16_t *turn, struct error *error)
@@ -165,7 +165,7 @@ static void note_hosts(struct run_goal *goal, struct run_goal_part *part)
 	part->senders = goal->senders - part->first_sender;
 }
 
-/* Every message of the schedule is for a port that its rank's port reaches. */
+/* Checks that every message of the schedule has a path between the ports of its ranks. */
 static int check_planes(
 	const struct run_goal *goal, const struct topology *topology, struct error *error)
 {
@@ -232,7 +232,7 @@ static int draw_schedule(struct run_goal *goal, const struct run_config *run,
 			   : result;
 }
 
-/* The schedule of one part. */
+/* Loads the schedule of one part. */
 static int load_part(struct run_goal *goal, const struct run_config *run, uint32_t number,
 	const struct topology *topology, struct error *error)
 {
@@ -250,7 +250,7 @@ static int load_part(struct run_goal *goal, const struct run_config *run, uint32
 	return result;
 }
 
-/* Merges several schedules; keeps a single one as it is. */
+/* Merges the schedules of jobs; a single schedule without a job is used unchanged. */
 static int join_parts(struct run_goal *goal, struct goal_part *from, struct goal **loaded,
 	const struct run_config *run, struct error *error)
 {
@@ -336,7 +336,7 @@ int run_goal_open(const struct run_config *run, const struct topology *topology,
 	}
 	traffic = &run->traffic.at[opened->part[0].entry];
 	opened->copy_rate_bps = run->host.copy_rate_bps;
-	/* Flows measure the network. */
+	/* Flows measure only the network. */
 	if (traffic->pattern != &traffic_flows) {
 		opened->overhead_ps = run->host.overhead_ps;
 		opened->gap_ps = run->host.gap_ps;

@@ -12,8 +12,7 @@
 #include "run_source.h"
 #include "traffic/traffic_pattern.h"
 
-/* The random number stream from which hosts are drawn, entry by entry; devices use other
- * streams. */
+/* Random stream from which hosts are drawn, entry by entry. Devices use other streams. */
 #define STREAM_DRAW 0x64726177
 
 struct run_host_list {
@@ -28,8 +27,8 @@ struct resolver {
 	const struct topology *topology;
 	struct run_hosts *hosts;
 	uint16_t *scratch; /* [hosts] */
-	bool *taken;       /* [hosts]: an edge, listed, or drawn */
-	bool *opposite;    /* [hosts]: on the other side of a hot spot's entry (note_opposite()) */
+	bool *taken;       /* [hosts]: edge, listed, or drawn */
+	bool *opposite;    /* [hosts]: on the other side of a hot-spot entry (note_opposite()) */
 	struct error *error;
 };
 
@@ -69,7 +68,7 @@ static bool is_owner(const struct topology *topology, uint32_t entry)
 	return topology->host_at[entry].owner == entry;
 }
 
-/* Appends the ports of the host to the scratch; returns their number. */
+/* Appends the ports of the host to the scratch space. Returns their number. */
 static uint32_t add_ports(const struct resolver *resolver, uint32_t entry, uint32_t count)
 {
 	uint32_t first = count;
@@ -93,7 +92,7 @@ static int make_room(const struct resolver *resolver, struct run_host_list *list
 	return list->host == NULL ? refuse_memory(resolver) : 0;
 }
 
-/* Copies 'count' hosts from the scratch, ascending. */
+/* Copies 'count' hosts from the scratch space, in ascending order. */
 static int keep(const struct resolver *resolver, uint32_t count, struct run_host_list *list)
 {
 	int result = make_room(resolver, list, count);
@@ -105,7 +104,7 @@ static int keep(const struct resolver *resolver, uint32_t count, struct run_host
 	return 0;
 }
 
-/* A sender's name without a port stands for all its ports. */
+/* A sender without a port stands for all of its ports. */
 static int resolve_list(const struct resolver *resolver, enum side side,
 	const struct run_config_hosts *hosts, struct run_host_list *list)
 {
@@ -137,7 +136,7 @@ static int resolve_list(const struct resolver *resolver, enum side side,
 	return 0;
 }
 
-/* Appends all hosts, or all free hosts. A sender has all its ports. */
+/* Collects all hosts, or all free hosts; with 'ports', all ports of each. */
 static uint32_t gather(const struct resolver *resolver, bool ports, bool free_only)
 {
 	uint32_t count = 0;
@@ -150,8 +149,8 @@ static uint32_t gather(const struct resolver *resolver, bool ports, bool free_on
 	return count;
 }
 
-/* Records the hosts on the other side of an entry with hot spots, if they are listed or drawn,
- * because a hot host does not send to itself. 'rest' and 'all' may contain both sides. */
+/* Records the hosts on the other side of a hot-spot entry, if they are listed or drawn, because a
+ * hot host does not send to itself. 'rest' and 'all' may contain both sides. */
 static void note_opposite(const struct resolver *resolver, enum side side, uint32_t number)
 {
 	const struct run_config_traffic *traffic = &resolver->config->traffic.at[number];
@@ -183,9 +182,8 @@ static uint32_t count_drawable(const struct resolver *resolver, uint32_t gathere
 	return count;
 }
 
-/* Moves 'wanted' of the scratch's hosts to its front (Fisher-Yates, only as far as needed). Hosts
- * that must not be drawn are skipped when they are drawn, so that they do not change any other
- * draw. */
+/* Moves 'wanted' hosts to the front of the scratch space (Fisher-Yates, only as far as needed).
+ * Excluded hosts are skipped after they are drawn, so that they do not affect other draws. */
 static void draw(
 	const struct resolver *resolver, uint64_t stream, uint32_t gathered, uint32_t wanted)
 {
@@ -204,8 +202,7 @@ static void draw(
 	}
 }
 
-/* Appends the further ports of the first 'count' hosts to the scratch, which has room for all
- * ports. */
+/* Appends the other ports of the first 'count' hosts; the scratch space holds all ports. */
 static uint32_t expand(const struct resolver *resolver, uint32_t count)
 {
 	const struct topology *topology = resolver->topology;
@@ -218,7 +215,7 @@ static uint32_t expand(const struct resolver *resolver, uint32_t count)
 	return all;
 }
 
-/* Draws a share of all hosts from among those that are free. */
+/* Draws a share of all hosts from those that are free. */
 static int resolve_share(const struct resolver *resolver, enum side side, uint32_t number,
 	struct run_host_list *list)
 {
@@ -250,7 +247,7 @@ static void take(const struct resolver *resolver, const uint16_t *host, uint32_t
 		resolver->taken[host[i]] = true;
 }
 
-/* Resolves 'from' or 'to' of an entry if it has this kind. */
+/* Resolves 'from' or 'to' of an entry if it is of this kind. */
 static int resolve_set(
 	const struct resolver *resolver, enum side side, uint32_t number, enum run_hosts_kind kind)
 {
@@ -282,7 +279,7 @@ static int resolve_set(
 	return result;
 }
 
-/* Hosts of jobs are neither drawn nor part of 'rest'. */
+/* Marks the hosts of jobs as taken, so that they are neither drawn nor part of 'rest'. */
 static int resolve_jobs(const struct resolver *resolver, enum side side)
 {
 	const struct run_config *config = resolver->config;
@@ -310,7 +307,7 @@ static int resolve_jobs(const struct resolver *resolver, enum side side)
 	return result;
 }
 
-/* First the lists, then random hosts, then the remaining ones. */
+/* Resolves lists first, then random hosts, then the remaining hosts. */
 static int resolve_side(const struct resolver *resolver, enum side side)
 {
 	static const enum run_hosts_kind order[] = {
@@ -326,14 +323,14 @@ static int resolve_side(const struct resolver *resolver, enum side side)
 	return result;
 }
 
-/* False: destinations outside 'to' are also possible. */
+/* Returns false if destinations outside 'to' are possible. */
 static bool sends_there_only(const struct run_config_traffic *traffic)
 {
 	return !traffic->pattern->anywhere &&
 	       (traffic->share_ppm == 0 || traffic->share_ppm == QUANTITY_WHOLE_PPM);
 }
 
-/* A host whose only destination is itself sends nothing. */
+/* Removes the senders whose only destination would be themselves. */
 static int drop_lonely(const struct resolver *resolver, uint32_t number)
 {
 	const struct run_config_traffic *traffic = &resolver->config->traffic.at[number];
@@ -352,7 +349,7 @@ static int drop_lonely(const struct resolver *resolver, uint32_t number)
 	return kept == 0 ? refuse(resolver, &from->place, "no host is left to send") : 0;
 }
 
-/* Every port of a source sends to the host that is the source's partner. */
+/* Makes every port of a source send to the source's partner. */
 static int expand_pairs(const struct resolver *resolver, struct run_hosts_entry *entry)
 {
 	const struct topology *topology = resolver->topology;
@@ -392,7 +389,7 @@ static int resolve_permutation(const struct resolver *resolver, uint32_t number)
 							     : result;
 }
 
-/* Completes one entry once its 'to' is known. */
+/* Completes an entry whose 'to' is resolved. */
 static int resolve_rest(const struct resolver *resolver, uint32_t number)
 {
 	const struct run_config_traffic *traffic = &resolver->config->traffic.at[number];
@@ -452,7 +449,7 @@ static int resolve(const struct resolver *resolver)
 	return result;
 }
 
-/* The highest number means 'none' in frames and in messages between hosts. */
+/* In frames and messages between hosts, the highest number means 'none'. */
 static int check_hosts(const struct resolver *resolver)
 {
 	const struct run_config *run = resolver->config;

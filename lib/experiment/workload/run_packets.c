@@ -10,7 +10,7 @@
 #include "topo/topology_hosts.h"
 #include "wire/frame.h"
 
-#define SPEED_ONE 1000u /* run files give it in thousandths */
+#define SPEED_ONE 1000u /* run files specify thousandths */
 
 struct loader {
 	const struct run_config *run;
@@ -19,8 +19,8 @@ struct loader {
 	struct run_hosts_entry *entry;
 	struct run_packets *packets;
 	struct packet_hosts *hosts;
-	uint32_t count, room; /* entries used and allocated in packets->at */
-	uint32_t drew; /* the last sender that reaches every host in hosts->to, plus 1; 0: none */
+	uint32_t count, room; /* used and allocated entries of packets->at */
+	uint32_t drew; /* last sender found to reach every host in hosts->to, plus 1; 0: none */
 	uint64_t wire_bytes;
 	struct error *error;
 };
@@ -39,7 +39,7 @@ static int refuse_memory(const struct loader *loader)
 		loader->traffic->file);
 }
 
-/* A host that is a possible destination of the packet but has no path to it, or -1. */
+/* Returns a possible destination of the packet to which there is no path, or -1. */
 static int32_t find_apart(struct loader *loader, uint16_t from, uint16_t to, bool drawn)
 {
 	const struct topology *topology = loader->topology;
@@ -128,7 +128,7 @@ static int refuse_silence(const struct loader *loader)
 		(unsigned long long)count->no_destination, (unsigned long long)count->same_host);
 }
 
-/* Sorts the packets by sender; the order in time is kept. */
+/* Sorts the packets by sender, and keeps their order in time. */
 static int sort_packets(struct loader *loader)
 {
 	struct run_packets *packets = loader->packets;
@@ -148,7 +148,7 @@ static int sort_packets(struct loader *loader)
 			loader->entry->from[senders++] = (uint16_t)host;
 		packets->first[host + 2] += packets->first[host + 1];
 	}
-	/* Afterwards each entry is the index of the next host's first packet. */
+	/* Afterwards, each element is the index of the next host's first packet. */
 	for (uint32_t i = 0; i < loader->count; i++)
 		sorted[packets->first[packets->at[i].from + 1]++] = packets->at[i];
 	free(packets->at);
@@ -157,7 +157,8 @@ static int sort_packets(struct loader *loader)
 	return 0;
 }
 
-/* The time that the senders' links need for all packets at this load, up to WEFT_TIME_NEVER. */
+/* Returns the time that the senders' links need for all packets at this load, at most
+ * WEFT_TIME_NEVER. */
 static weft_time period_at_load(const struct loader *loader)
 {
 	const struct topology *topology = loader->topology;
@@ -176,8 +177,7 @@ static weft_time period_at_load(const struct loader *loader)
 	return bits < WEFT_TIME_NEVER ? (weft_time)bits : WEFT_TIME_NEVER;
 }
 
-/* Scales the times by 'speed' or to 'load'. The gap between the last packet of a loop and the first
- * packet of the next loop is the mean gap. */
+/* Scales the times by 'speed', or to 'load'. The gap between two loops is the mean packet gap. */
 static int scale_times(struct loader *loader, weft_time last_ps)
 {
 	const struct run_config_packets *how = &loader->traffic->packets;

@@ -78,7 +78,7 @@ int hosts_within(const struct topology *topology, uint32_t host, uint32_t links,
 	return room ? 0 : -ENOMEM;
 }
 
-/* The destination of each sender. */
+/* Lists the destination of each sender. */
 static int list_successors(
 	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t *list)
 {
@@ -90,8 +90,8 @@ static int list_successors(
 	return 0;
 }
 
-/* Keeps the hosts of an ascending list, for local traffic only those in 'to', and returns their
- * number. */
+/* Keeps the hosts of an ascending list, for local traffic only those in 'to'. Returns the number.
+ */
 static uint32_t keep_destinations(const struct run_config_traffic *traffic,
 	const struct run_hosts_entry *entry, uint16_t *list, uint32_t count)
 {
@@ -107,7 +107,7 @@ static uint32_t keep_destinations(const struct run_config_traffic *traffic,
 	return kept;
 }
 
-/* The hosts in reach. */
+/* Lists the hosts in reach. */
 static int list_near(const struct run_config_traffic *traffic, const struct run_hosts *hosts,
 	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t *list)
 {
@@ -120,8 +120,7 @@ static int list_near(const struct run_config_traffic *traffic, const struct run_
 	return 0;
 }
 
-/* --- hosts with several ports: patterns contain host numbers (rails.h), lists contain entries
- * --- */
+/* --- hosts with several ports: patterns contain host numbers (rails.h), lists contain ports --- */
 
 static void number_hosts(
 	const struct rails *rails, uint16_t *to, const uint16_t *from, uint32_t *count)
@@ -137,7 +136,7 @@ static void number_hosts(
 	*count = kept;
 }
 
-/* Keeps the hosts of 'list' that are destinations; they become config->near. */
+/* Stores the hosts of 'list' that are destinations in config->near. */
 static void keep_near(const struct run_config_traffic *traffic, const struct run_hosts_entry *entry,
 	const struct rails *rails, struct traffic_config *config, uint16_t *list, uint32_t count)
 {
@@ -160,7 +159,7 @@ static void list_partners(const struct rails *rails, const struct run_hosts_entr
 	config->permutation = list;
 }
 
-/* The first half of the list is for near hosts or partners, the second half for targets. */
+/* The first half of the list holds near hosts or partners, the second half targets. */
 static int list_railed(const struct run_config_traffic *traffic, const struct run_hosts *hosts,
 	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t **list)
 {
@@ -271,7 +270,8 @@ int run_source_config(const struct run_config *run, const struct run_hosts *traf
 	return make_list(entry, traffic, &traffic->entry[which], config, list);
 }
 
-/* With all other patterns a host sends if 'to' contains another host. */
+/* Returns true if the pattern may assign no destination to a host. With all other patterns, a host
+ * sends if 'to' contains another host. */
 static bool may_stay_silent(const struct traffic_pattern *pattern)
 {
 	unsigned near = pattern->keys & TRAFFIC_SWITCHES;
@@ -280,8 +280,7 @@ static bool may_stay_silent(const struct traffic_pattern *pattern)
 	       ((pattern->keys & TRAFFIC_TO) == 0 || near != 0);
 }
 
-/* Draws the first message of a port of a host with several ports. Returns false if it sends
- * nothing. */
+/* Draws a port's first message, for hosts with several ports. Returns false if there is none. */
 static bool port_sends(const struct run_config *run, struct traffic_config *config)
 {
 	struct traffic *source;
@@ -307,7 +306,7 @@ static int sends(const struct run_config *run, const struct run_hosts *traffic, 
 	uint16_t *list;
 	int result = run_source_config(run, traffic, which, &place, &config, &list);
 
-	/* run_source_check() reports a bad entry. */
+	/* run_source_check() reports an invalid entry. */
 	if (result == 0 && config.rails != NULL) {
 		result = port_sends(run, &config);
 	} else if (result == 0 && pattern->init(&state, &config, NULL) < 0) {
@@ -384,8 +383,7 @@ static uint64_t slowest_sender(const struct topology *topology, const struct run
 	return rate_bps;
 }
 
-/* The sources of an entry differ only in their hosts and rates, so checking one of them is
- * enough. */
+/* The sources of an entry differ only in host and rate, so checking one of them is enough. */
 static int check_entry(const struct run_config *run, const struct run_hosts *traffic,
 	uint32_t which, struct error *error)
 {
@@ -424,7 +422,7 @@ int run_source_check(
 	return result;
 }
 
-/* Reports that entry 'which' exceeds the room of host 'at'. */
+/* Reports that entry 'which' needs more sources than host 'at' has. */
 static int refuse_entry(const struct run_config *run, const struct run_hosts *traffic,
 	uint32_t which, uint32_t at, uint32_t entries, unsigned lanes, unsigned room,
 	struct error *error)
