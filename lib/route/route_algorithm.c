@@ -94,7 +94,7 @@ static bool all_attached(const struct route_graph *graph)
 	return true;
 }
 
-/* Lets the set make its routes on demand if the algorithm can do that in this network. */
+/* Makes the set compute its routes on demand if the algorithm can do so in this network. */
 static int use_demand(struct route_graph *graph, const struct route_algorithm *algorithm,
 	const struct route_options *options, struct route_set *set, struct error *error)
 {
@@ -121,7 +121,7 @@ static int use_demand(struct route_graph *graph, const struct route_algorithm *a
 	return result;
 }
 
-/* A set with routes on demand owns the graph. */
+/* On success a set with routes on demand owns the graph. */
 static int compute_set(struct route_graph **graph, const struct route_algorithm *algorithm,
 	const struct route_options *options, struct route_set *set, struct error *error)
 {

@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Entries are in chunks and begin at a multiple of a unit. A slot has the number of the unit, 0 for
- * none, so 16 GiB can be addressed. */
+/* Entries are stored in chunks, aligned to a unit. A slot contains the entry's unit index, or 0 if
+ * it is empty, so 16 GiB are addressable. */
 #define UNIT_BYTES  4u
 #define CHUNK_UNITS (1u << 16)
 #define CHUNKS      ((1u << 16) - 1)
 #define ENTRY_BYTES (3 + ROUTE_ALTERNATIVES_MAX * (1 + ROUTE_ELEMENTS_MAX))
 #define SLOTS_LOG   4
 
-/* Open addressing with linear probing; at most three quarters are in use. */
+/* A hash table with linear probing; at most three quarters of the slots are used. */
 struct slots {
-	struct slots *older; /* readers may still be in it; freed with the set */
+	struct slots *older; /* readers may still use it; freed with the set */
 	uint32_t log, used;
 	_Atomic uint32_t unit[];
 };
@@ -33,14 +33,14 @@ struct route_demand {
 	struct slots *_Atomic *slots; /* by row */
 	uint8_t **chunk;
 	atomic_bool failed;
-	/* The lock protects the following members. */
+	/* Protects the following members. */
 	pthread_mutex_t lock;
 	void *scratch;
 	uint32_t next_unit;
 	unsigned bytes;             /* size of 'entry' */
-	uint32_t source;            /* source of the pair that is being computed */
-	uint8_t entry[ENTRY_BYTES]; /* its destination, then as in route_demand_entry() */
-	struct error error;         /* the first one */
+	uint32_t source;            /* source of the current pair */
+	uint8_t entry[ENTRY_BYTES]; /* destination (2 bytes), then as in route_demand_entry() */
+	struct error error;         /* the first error */
 };
 
 static uint16_t destination_of(const uint8_t *entry)
@@ -81,7 +81,7 @@ static const uint8_t *find(
 	return NULL;
 }
 
-/* --- with the lock --- */
+/* --- functions called with the lock held --- */
 
 static void put(struct slots *slots, uint32_t destination, uint32_t unit)
 {
@@ -93,7 +93,7 @@ static void put(struct slots *slots, uint32_t destination, uint32_t unit)
 	slots->used++;
 }
 
-/* The slots of a row, with room for one more, or NULL if out of memory. */
+/* Returns the slots of a row, with at least one free; NULL if out of memory. */
 static struct slots *with_room(struct route_demand *demand, uint32_t row)
 {
 	struct slots *old = atomic_load_explicit(&demand->slots[row], memory_order_relaxed), *new;
@@ -117,7 +117,7 @@ static struct slots *with_room(struct route_demand *demand, uint32_t row)
 	return new;
 }
 
-/* Copies the entry to its final place. Returns 0 if out of memory. */
+/* Copies the entry under construction to its final position. Returns its unit; 0: out of memory. */
 static uint32_t store(struct route_demand *demand)
 {
 	uint32_t units = (demand->bytes + UNIT_BYTES - 1) / UNIT_BYTES, unit = demand->next_unit;
@@ -161,7 +161,7 @@ static const uint8_t *make(struct route_demand *demand, uint32_t source, uint32_
 	return at_unit(demand, unit) + sizeof(key);
 }
 
-/* Another thread may have been faster. */
+/* Searches again under the lock, because another thread may have added the entry. */
 static __attribute__((noinline)) const uint8_t *make_once(
 	struct route_demand *demand, uint32_t source, uint32_t destination)
 {
@@ -237,7 +237,7 @@ void route_demand_sum(const struct route_demand *demand, uint64_t *sum)
 	}
 }
 
-/* --- life --- */
+/* --- creation and destruction --- */
 
 static bool number_rows(struct route_demand *demand)
 {

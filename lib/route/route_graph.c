@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/* Adds the arc that leaves by this port, if it leads to a switch. 'seen' has, by link, the arc that
- * was added first, so that the second finds its opposite. */
+/* Adds the arc of this port, if it leads to a switch. 'seen' holds, per link, the arc that was
+ * added first, so that the second arc finds its opposite. */
 static void add_arc(struct route_graph *graph, struct topology_port from, uint32_t *seen)
 {
 	const struct topology *topology = graph->topology;
@@ -78,8 +78,8 @@ static void find_costs(struct route_graph *graph)
 		}
 }
 
-/* Counting sort of the hosts by switch. Counts are stored two places up, so that after summing and
- * filling each start is in its own place. */
+/* Counting sort of the hosts by switch. Counts are stored at an offset of two, so that summing and
+ * filling move each start to its final index. */
 static void place_hosts(struct route_graph *graph)
 {
 	uint32_t *first = graph->first_host;

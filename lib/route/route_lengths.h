@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The lengths of shortest paths, in links between switches, for switches that weigh paths with them
+/* Lengths of shortest paths, in links between switches, for switches that weigh paths by length
  * (lib/switch/detour.h). Constant once created; any thread may read it. */
 
 #include <stdint.h>
@@ -12,8 +12,8 @@
 
 struct route_lengths {
 	uint32_t switches, hosts;
-	uint32_t *host_switch; /* [hosts]; not below 'switches': it has none */
-	uint8_t *links;        /* [from * switches + to]; UINT8_MAX: as many, more, or no path */
+	uint32_t *host_switch; /* [hosts]; 'switches' or above: none */
+	uint8_t *links; /* [from * switches + to]; UINT8_MAX: at least that many, or no path */
 	struct arrays arrays;
 };
 
@@ -21,7 +21,7 @@ struct route_lengths {
 struct route_lengths *route_lengths_create(const struct topology *topology);
 void route_lengths_destroy(struct route_lengths *lengths);
 
-/* From a switch to a host's switch; UINT8_MAX if the topology does not have both. */
+/* Returns the length from a switch to a host's switch; UINT8_MAX if the topology lacks either. */
 static inline unsigned route_lengths_to(
 	const struct route_lengths *lengths, uint32_t from, uint32_t host)
 {

@@ -25,7 +25,7 @@ int route_merge_find(
 	return count;
 }
 
-/* The index of a route among the pair's routes; their count if absent. */
+/* Returns the index of a route among the pair's routes, or their count if it is absent. */
 static unsigned find_route(const struct route_set *set, uint32_t source, uint32_t destination,
 	const uint8_t *route, unsigned length)
 {

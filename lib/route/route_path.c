@@ -5,14 +5,14 @@
 #include "base/rng.h"
 #include "wire/frame.h"
 
-/* Separates these draws from those with which algorithms choose routes for the same pair. */
+/* Separates these draws from the algorithms' draws for the same pair. */
 #define ITB_STREAM ((uint64_t)1 << 32)
 
 /* Each port may have a prefix. */
 #define ELEMENTS_ROOM (2 * ROUTE_ELEMENTS_MAX)
 
-/* Writes the elements that lead into a host of the switch and out again; returns their number, 0 if
- * the switch has no host. */
+/* Writes the elements that lead into a host of the switch and out again. Returns their number, or 0
+ * if the switch has no host. */
 static unsigned absorb(
 	const struct route_graph *graph, uint32_t at, struct rng *rng, uint8_t *element)
 {
@@ -42,8 +42,7 @@ static int refuse_hosts(const struct route_graph *graph, uint32_t source, uint32
 	return route_path_refuse(graph, host[source].name, host[destination].name, elements, error);
 }
 
-/* Writes the elements of the links and steps, and an ITB's host where needed. Returns their number
- * or -EINVAL. */
+/* Writes the elements of links, steps and ITB hosts. Returns their number or -EINVAL. */
 static int encode(const struct route_graph *graph, const struct route_path *path, uint64_t steps,
 	struct rng *rng, uint8_t *route, struct error *error)
 {

@@ -10,10 +10,10 @@
 #include "route_algorithm.h"
 #include "topo/topology_hosts.h"
 
-/* All routes to one destination. A pair's entry is a count byte and for each route a length byte
- * and the route; offset 0 means none, so the first byte of the block is unused. */
+/* All routes to one destination. A pair's entry is a count byte and, for each route, a length byte
+ * and the route. Offset 0 means no entry, so the first byte of the block is unused. */
 struct column {
-	uint32_t *entry; /* offset by source; NULL while the column has no routes */
+	uint32_t *entry; /* [hosts]: offset by source; NULL: no routes */
 	uint8_t *bytes;
 	uint32_t used, room;
 };
@@ -24,7 +24,7 @@ struct route_set {
 	double excess;
 	uint32_t hosts;
 	uint8_t *parts;              /* [source][destination][route]; NULL: not merged */
-	struct route_demand *demand; /* has all routes; NULL: they are in the columns */
+	struct route_demand *demand; /* computes all routes; NULL: they are in the columns */
 	struct column column[];
 };
 
@@ -150,8 +150,8 @@ static uint32_t entry_bytes(const uint8_t *entry)
 	return bytes;
 }
 
-/* Makes the pair's entry the last of the block, so that it can grow. The old place of a moved entry
- * is lost, which costs nothing if routes are added pair by pair. */
+/* Moves the pair's entry to the end of the block, so that it can grow. The old copy is wasted,
+ * which costs nothing if routes are added pair by pair. */
 static void entry_open(struct column *column, uint32_t source)
 {
 	uint32_t at = column->entry[source], bytes;

@@ -50,13 +50,13 @@ uint8_t route_table_port(const struct route_table *table, uint32_t at, uint32_t 
 	if (primary != ROUTE_TABLE_NONE || sets == NULL || sets[host] == 0 ||
 		table->vc_rule == NULL || !vc_steps_is_ladder(table->vc_rule->steps))
 		return primary;
-	/* The switch's own link to another group is nearer. */
+	/* Prefers the switch's own link to another group, which is nearer. */
 	global = sets[host] & table->vc_rule->dateline[at];
 	return (uint8_t)__builtin_ctzll(global != 0 ? global : sets[host]);
 }
 
-/* The number of destinations that the switch of a host should reach but cannot; '*first' gets the
- * first of them. */
+/* Returns the number of destinations that the switch of a host should reach but cannot. Sets
+ * '*first' to the first of them. */
 static uint32_t row_holes(const struct route_table *table, const struct topology *topology,
 	uint32_t source, uint32_t at, uint32_t *first)
 {
@@ -82,7 +82,7 @@ int route_table_check_connected(
 		bool attached = topology_host_switch(topology, host, &peer);
 		uint32_t holes =
 			attached ? row_holes(table, topology, host, peer.device, &unreached)
-			: topology_apart(topology, host, host) ? 0 /* no cable was planned */
+			: topology_apart(topology, host, host) ? 0 /* no cable is defined */
 							       : table->hosts - 1;
 
 		if (holes > 0 && missing == 0) {
@@ -103,7 +103,7 @@ int route_table_check_connected(
 #define BLOCKS_MAX (UINT16_MAX + 1u)
 #define EMPTY      UINT32_MAX
 
-/* Items of one size, each kept once. A hash table with open addressing finds their numbers. */
+/* Items of equal size, each stored once, and a hash table (open addressing) of their indices. */
 struct distinct {
 	uint8_t *item;
 	size_t bytes; /* size of an item */
@@ -111,7 +111,7 @@ struct distinct {
 	uint32_t *slot; /* [2 * size]: indices of items, or EMPTY */
 };
 
-/* The slot of an equal item, or the empty one for it. */
+/* Returns the slot of an equal item, or the empty slot for it. */
 static uint32_t *find(const struct distinct *distinct, const void *item)
 {
 	uint32_t mask = 2 * distinct->size - 1;
@@ -124,7 +124,7 @@ static uint32_t *find(const struct distinct *distinct, const void *item)
 	return &distinct->slot[at];
 }
 
-/* Makes room for twice as many. */
+/* Doubles the capacity. Returns false if out of memory. */
 static bool grow(struct distinct *distinct)
 {
 	uint32_t size = distinct->size == 0 ? 64 : 2 * distinct->size;
@@ -145,7 +145,7 @@ static bool grow(struct distinct *distinct)
 	return true;
 }
 
-/* The number of an equal item, which may be this one, or EMPTY if out of memory. */
+/* Returns the index of an equal item, which is added if necessary; EMPTY if out of memory. */
 static uint32_t number_of(struct distinct *distinct, const void *item)
 {
 	uint32_t *slot;
@@ -160,7 +160,7 @@ static uint32_t number_of(struct distinct *distinct, const void *item)
 	return *slot;
 }
 
-/* Finds the numbers of a row's blocks. Returns 0, -ENOMEM or -ERANGE. */
+/* Finds the block indices of a row. Returns 0, -ENOMEM or -ERANGE. */
 static int cut_row(struct distinct *blocks, const uint8_t *port, uint32_t hosts, uint16_t *row)
 {
 	for (uint32_t host = 0, i = 0; host < hosts; host += ROUTE_BLOCK_HOSTS, i++) {

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Destination tables: for every switch and destination host the primary output port, and, if an
- * algorithm provides it, the set of alternative ports that a switch may use instead (adaptive
- * routing). Constant once filled; any thread may read. */
+/* Destination tables: the primary output port for every switch and destination host and, with some
+ * algorithms, the set of alternative ports that a switch may use instead (adaptive routing).
+ * Constant once filled; any thread may read. */
 
 #include <stdint.h>
 
@@ -12,17 +12,16 @@
 #include "route_set.h"
 #include "topo/topology.h"
 
-/* The destination is unreachable or, if it has alternatives, reachable only on detours
- * (vc_ladder.h). */
+/* Unreachable or, if the entry has alternatives, only reachable on detours (vc_ladder.h). */
 #define ROUTE_TABLE_NONE 0xFF
 
-/* Words of the sets of alternatives in a table for the topology. */
+/* Number of 64-bit words per set of alternatives in a table for the topology. */
 #define ROUTE_TABLE_WORDS(topology) (topology_max_ports(topology) > TOPOLOGY_PORTS_RUN ? 4u : 1u)
 
 struct route_table {
 	struct route_origin origin;
 	uint32_t switches, hosts;
-	unsigned words;          /* per set of ports: one, or four if ports exceed 64 */
+	unsigned words; /* per set of ports: one, or four if a switch has more than 64 ports */
 	uint64_t *alternatives;  /* [(switch * hosts + host) * words]; NULL: none */
 	struct vc_rule *vc_rule; /* owned by the table; NULL if one class is enough */
 	uint8_t primary[];       /* [switch * hosts + host] */
@@ -33,16 +32,16 @@ struct route_table {
 struct route_table *route_table_create(uint32_t switches, uint32_t hosts);
 void route_table_destroy(struct route_table *table);
 
-/* Empty sets of 'words' words. May return -ENOMEM. */
+/* Adds empty sets of alternatives, 'words' words each. Returns 0 or -ENOMEM. */
 int route_table_add_alternatives(struct route_table *table, unsigned words);
 
-/* The switch's row: one port for each destination host. */
+/* Returns the row of a switch: one port per destination host. */
 static inline uint8_t *route_table_row(const struct route_table *table, uint32_t at)
 {
 	return (uint8_t *)table->primary + (size_t)at * table->hosts;
 }
 
-/* The switch's sets of alternatives, 'words' for each destination host; NULL if there are none. */
+/* Returns the sets of alternatives of a switch, 'words' per destination host; NULL: none. */
 static inline uint64_t *route_table_alternatives(const struct route_table *table, uint32_t at)
 {
 	return table->alternatives == NULL
@@ -50,36 +49,37 @@ static inline uint64_t *route_table_alternatives(const struct route_table *table
 		       : table->alternatives + (size_t)at * table->hosts * table->words;
 }
 
-/* A port that leads to the host: the primary port or, if there is none, the start of a detour.
- * Following these ports leads to the host. ROUTE_TABLE_NONE: unreachable. */
+/* Returns a port that leads to the host: the primary port or, without one, the first port of a
+ * detour. Following these ports reaches the host. ROUTE_TABLE_NONE: unreachable. */
 uint8_t route_table_port(const struct route_table *table, uint32_t at, uint32_t host);
 
-/* Returns 0 if every switch that has hosts has a port for every host; otherwise -EINVAL with error
- * set, which names the first switch and host, and the number of others. */
+/* Returns 0 if every switch with hosts has a port for every host; otherwise -EINVAL with an error
+ * that names the first missing pair and the number of missing pairs. */
 int route_table_check_connected(
 	const struct route_table *table, const struct topology *topology, struct error *error);
 
-/* A copy of the primary ports of a route table for switches to read, in less memory: for fabrics
- * whose table is larger than the processor's cache. Rows are cut into blocks of 64 destinations.
- * Equal blocks are stored once, and so are equal rows of blocks. In a fat tree with deterministic
- * routes all leaf switches send most destinations up through the same ports: the table for 11,664
- * hosts shrinks from 19 MB to 0.3 MB. Constant once filled. */
+/* A compressed copy of a table's primary ports, which switches read if the table is larger than the
+ * processor's cache. Rows are split into blocks of 64 destinations. Equal blocks are stored once,
+ * and so are equal rows of blocks. In a fat tree with deterministic routes, all leaf switches send
+ * most destinations up through the same ports: the table for 11,664 hosts shrinks from 19 MB to 0.3
+ * MB. Constant once filled. */
 
 #define ROUTE_BLOCK_HOSTS 64u
 
 struct route_blocks {
-	uint32_t blocks, rows; /* that differ */
+	uint32_t blocks, rows; /* numbers of different blocks and rows */
 	uint32_t row_blocks;   /* blocks per row */
 	uint32_t *row_of;      /* [switches] */
-	uint16_t *row;         /* [rows][row_blocks], numbers of blocks */
+	uint16_t *row;         /* [rows][row_blocks]: block indices */
 	uint8_t *port;         /* [blocks][ROUTE_BLOCK_HOSTS] */
 };
 
-/* Returns NULL with errno ENOMEM, or ERANGE if there are more than 65,536 different blocks. */
+/* Compresses a table. Returns NULL with errno ENOMEM, or ERANGE if there are more than 65,536
+ * different blocks. */
 struct route_blocks *route_blocks_create(const struct route_table *table);
 void route_blocks_destroy(struct route_blocks *blocks);
 
-/* The switch's row: numbers of blocks, for destinations from 0 on. */
+/* Returns the row of a switch: the block index of each group of 64 destinations. */
 static inline const uint16_t *route_blocks_row(const struct route_blocks *blocks, uint32_t at)
 {
 	return blocks->row + (size_t)blocks->row_of[at] * blocks->row_blocks;

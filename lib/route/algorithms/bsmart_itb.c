@@ -7,9 +7,9 @@
  * condition that they close no cycle, from one linear program over minimal paths; then ITBs where
  * cycles remain (cycle_break.h, which also has the proof).
  *
- * Only paths in use count: others must not use up dependencies. Paths that close no cycle anyway,
- * as in a fat tree, are unchanged: cycle_break.h would forbid some turns at switches without hosts
- * in advance. */
+ * Only paths in use are considered, so that unused paths cause no ITBs. Paths that close no cycle,
+ * as in a fat tree, are not changed, because cycle_break.h would forbid some turns at switches
+ * without hosts in advance. */
 static int break_cycles(const struct route_graph *graph, uint64_t seed, struct route_path *path,
 	uint32_t paths, struct error *error)
 {

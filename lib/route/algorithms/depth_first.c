@@ -12,7 +12,7 @@
  *         enter the neighbour with the most links to switches in the tree,
  *         then the smallest mean distance to all others,
  *         then the smallest number;
- *     if there is none, go back to the switch from which this one was entered.
+ *     if there is none, return to the switch from which this one was entered.
  * Every link, inside or outside the tree, leads up to the end that was entered first.
  *
  * No cycle: up arcs strictly descend in the order of entering and down arcs strictly ascend, so a
@@ -20,13 +20,13 @@
  * Connected: every switch but the root was entered over a link from an earlier one, so up arcs lead
  * from everywhere to the root, and the same links lead down again.
  *
- * The direction of links outside the tree is not a choice: one end of such a link is an ancestor of
- * the other (a depth-first search leaves no other links), and if the link led up away from the
- * root, it would close a cycle of up arcs with the tree between its ends. Only the order of
- * entering is free. At a switch, each turn between two of its up links is forbidden, u (u - 1)
- * turns for u up links, and the sum of u is the number of links: the fewest turns are lost if all
- * switches have about the same u. A switch that is entered later gathers more up links, so the
- * neighbour with the most is entered first. The second rule was found by experiment
+ * The direction of links outside the tree is determined. One end of such a link is an ancestor of
+ * the other (a depth-first search leaves no other links). If the link led up away from the root, it
+ * would close a cycle of up arcs with the tree between its ends. Only the order of entering is
+ * free. At a switch, each turn between two of its up links is forbidden: u (u - 1) turns for u up
+ * links. The sum of u is the number of links, so the fewest turns are lost if all switches have
+ * about the same u. A switch that is entered later has more up links, so the neighbour with the
+ * most is entered first. The second rule was found by experiment
  * (docs/explanation/routing-and-itbs.md). */
 
 #define NOWHERE UINT32_MAX
@@ -35,8 +35,8 @@ struct tree {
 	const struct route_graph *graph;
 	struct up_down_labels *labels;
 	uint32_t *parent; /* by switch: predecessor in the tree */
-	uint32_t *linked; /* by switch: links to switches in the tree */
-	uint64_t *remote; /* by switch: sum of the distances to all others of its component */
+	uint32_t *linked; /* by switch: number of links to switches in the tree */
+	uint64_t *remote; /* by switch: sum of distances to all others of its component */
 	uint32_t *distance, *queue;
 	struct arrays arrays;
 	uint32_t entered;

@@ -8,8 +8,8 @@
 #include "up_down.h"
 
 /* The paths of Distributed Routing Balancing: for each pair the deterministic path, then others
- * that share no link with it or with each other, the shortest first, so that congestion on one
- * leaves the rest unaffected.
+ * that share no link with it or with each other, the shortest first. Congestion on one path then
+ * does not affect the others.
  *
  *     route 0 = the pair's up*\/down* route
  *     until there are enough:
@@ -17,10 +17,10 @@
  *         next route = a shortest path in the rest
  *
  * All routes obey the labels of up*\/down*: where a route must go up after down, a host of that
- * switch absorbs and re-injects the message, so no dependency leads from a down channel to an up
- * channel, and the union of all routes of all pairs has no cycle (as in ud-itb). A path that would
- * have to turn at a switch without hosts is not used. The rest shrinks from route to route, so
- * lengths increase from the second one on. */
+ * switch absorbs and re-injects the message. No dependency therefore leads from a down channel to
+ * an up channel, and the union of all routes of all pairs has no cycle (as in ud-itb). A path that
+ * would have to turn at a switch without hosts is not used. From the second route on, lengths never
+ * decrease, because each route removes links. */
 
 /* Separates these draws from the draws of the first routes. */
 #define DISJOINT_STREAM ((uint64_t)1 << 33)
@@ -32,7 +32,7 @@ struct fill {
 	struct route_set *set;
 };
 
-/* Removes the links of the first route, which has no ITBs, from the source's switch on. */
+/* Removes the links of the first route, which has no ITBs, starting at the source's switch. */
 static void avoid_first(struct legal_detour *detour, const struct route_graph *graph, uint32_t at,
 	const uint8_t *route, unsigned length)
 {
@@ -48,7 +48,7 @@ static void avoid_first(struct legal_detour *detour, const struct route_graph *g
 	}
 }
 
-/* Adds the routes of a pair after the first, which it already has. */
+/* Adds all routes of a pair except the first, which already exists. */
 static int add_pair(const struct fill *fill, struct legal_detour *detour, uint32_t source,
 	uint32_t destination, struct error *error)
 {

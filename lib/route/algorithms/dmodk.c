@@ -10,27 +10,26 @@
 /* D-mod-K (Zahavi, "Fat-Trees Routing and Node Ordering Providing Contention Free Traffic for MPI
  * Global Collectives", JPDC 2012; the deterministic routing under ARN and AFI). At level l, 0 at
  * the leaves, a packet for host D that must go up takes up port floor(D / K^l) mod K, counted from
- * 0 in the order of the port numbers. There is one path down. So each switch below the top gets
- * equally many destinations on all up ports, and all packets for D come down through the same
- * switches: shift permutations load every link equally.
+ * 0 by port number. There is one path down. Each switch below the top therefore has equally many
+ * destinations on all up ports, and all packets for D come down through the same switches: shift
+ * permutations load every link equally.
  *
  * Choices beyond the paper: after a failure the formula counts over the up ports that still lead to
- * D. Among parallel links down it takes the one that the switch below would choose on the way up to
- * D (with K links up the formula spreads the destinations there) or, if that one has failed, uses
- * the same quotient.
+ * D. Among parallel links down, it selects the link that the switch below would choose on the path
+ * up to D (with K links up the formula distributes the destinations over them). If that link has
+ * failed, it uses the same quotient.
  *
  * D is the number of the host or, if the hosts of a switch are not numbered consecutively, as in
- * many listings, its place when hosts are sorted by switch.
+ * many listings, its index among the hosts sorted by switch.
  *
- * Where the rates of the links up differ, ports count in proportion to their rates.
+ * If the rates of the up links differ, ports are selected in proportion to their rates.
  *
  * Alternatives are all ports that lead to D without going up after down (fat_tree.h). */
 
-/* Tables. Hosts of one switch with consecutive numbers are a run; adjacent runs for which a switch
- * has the same set of ports are filled as one. In an intact tree that leaves two or three runs in
- * the row of a leaf. */
+/* Tables. A run is a set of consecutive hosts of one switch. Adjacent runs for which a switch has
+ * equal ports are filled as one; in an intact tree, two or three remain in the row of a leaf. */
 struct run {
-	uint32_t first, end; /* hosts */
+	uint32_t first, end; /* range of hosts */
 	uint32_t to;         /* their switch */
 };
 
@@ -166,13 +165,12 @@ static int dmodk_tables(const struct route_graph *graph, const struct route_opti
 	return result;
 }
 
-/* Source routes. The first is the walk through the tables. For route number i of a pair, i is
- * written with the numbers of up ports along the path as its bases, the leaf's digit first; each
- * digit is the number of places from D-mod-K's up port to the one taken. Different numbers differ
- * in some digit, so their routes differ at some switch, and the first few diverge as early as
- * possible. */
+/* Source routes. The first follows the tables. Route number i of a pair is defined by the digits of
+ * i, whose bases are the numbers of up ports along the path, starting with the leaf. Each digit is
+ * the offset of the port taken from D-mod-K's up port. Different numbers differ in some digit, so
+ * their routes differ at some switch, and the first few diverge as early as possible. */
 
-/* Returns false if the number is too large for the pair, or the destination is unreachable. */
+/* Follows route 'number'. Returns false if there is no such route, or no path. */
 static bool walk(const struct fat_tree *tree, uint32_t at, uint32_t host, uint32_t number,
 	struct route_path *path)
 {
@@ -217,7 +215,7 @@ static int add_pair(const struct route_maker *maker, void *scratch, struct route
 	const struct route_options *options = maker->options;
 	const struct route_graph *graph = maker->graph;
 	uint32_t at = graph->host_switch[source], to = graph->host_switch[destination];
-	/* In a degraded tree a number may be too large for some first hops but not for others. */
+	/* In a degraded tree, a number may be too large after some first hops only. */
 	uint32_t tries = at == to ? 1 : 4 * options->alternatives;
 	unsigned added = 0;
 	int result = 0;
@@ -234,7 +232,7 @@ static int add_pair(const struct route_maker *maker, void *scratch, struct route
 	return result;
 }
 
-/* The leaf decides. */
+/* All hosts of a leaf have the same routes. */
 static uint32_t row(const struct route_maker *maker, uint32_t host)
 {
 	return maker->graph->host_switch[host];

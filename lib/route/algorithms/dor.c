@@ -6,21 +6,22 @@
 #include "route/search/dimension_order.h"
 
 /* Dimension order (Dally and Seitz, 1987; e-cube in hypercubes): a message completes its path in
- * dimension 0, then in dimension 1, and so on, in each ring the shorter way around.
+ * dimension 0, then in dimension 1, and so on. In each ring it takes the shorter direction.
  *
- * No deadlock. Dependencies between dimensions lead to higher ones only. Within a row they keep
+ * No deadlock. Dependencies between dimensions only lead to higher ones. Within a row they keep
  * their direction and end at the row's end. Within a ring (vc_rule.h) the channels before the
- * dateline are used in class 0, the dateline and those after it in class 1. A path within a ring is
+ * dateline are used in class 0, the dateline and later ones in class 1. A path within a ring is
  * shorter than the ring, so it crosses the dateline, the link between its last position and
- * position 0, at most once: no channel of class 1 is followed by the dateline's.
+ * position 0, at most once: no channel of class 1 is followed by the dateline.
  *
- * Failures. If the shorter direction is broken, the message goes around the same ring in the other
- * direction. The proof still holds: that path too is shorter than the ring and crosses the dateline
- * at most once. If it is broken as well, the pair has no route.
+ * Failures. If the shorter direction is broken, the message takes the other direction of the same
+ * ring. The proof still holds: this path is also shorter than the ring and crosses the dateline at
+ * most once. If both directions are broken, the pair has no route.
  *
  * Ties in rings of even size are broken as in dimension_order.h; in a ring of 4n switches every
- * link carries equally many paths. Tables do not know the source host and treat it as the first of
- * its switch; their paths are also shortest, because one hop further there is no tie. */
+ * link carries equally many paths. Tables do not depend on the source host, and use the parity of
+ * the first host of its switch; their paths are also shortest, because one hop further there is no
+ * tie. */
 
 struct dor {
 	struct route_maker maker;
@@ -97,7 +98,7 @@ static int fill_tables(void *context, unsigned job, unsigned jobs, struct error 
 	return 0;
 }
 
-/* The rule stays NULL without rings. On failure the order is empty. */
+/* Sets up the order. '*rule' remains NULL without rings. On failure the order is empty. */
 static int make_order(struct dimension_order *order, const struct route_graph *graph,
 	const struct route_options *options, struct vc_rule **rule, struct error *error)
 {

@@ -6,18 +6,18 @@
 #include "base/rng.h"
 #include "route/search/dimension_order.h"
 
-/* Oblivious routing in grids, as source routes of which each message takes one at random.
+/* Oblivious routing in grids, as source routes from which each message uses one at random.
  *
- *     valiant     in dimension order to a switch drawn with the seed, and from there to the
- *                 destination (Valiant, Brebner, STOC 1981); as many routes per pair as asked for
+ *     valiant     in dimension order to a switch drawn from the seed, and from there to the
+ *                 destination (Valiant, Brebner, STOC 1981); as many routes per pair as requested
  *     dor-o1turn  in dimension order, with the first dimension first or last: in two dimensions xy
  *                 or yx (Seo, Ali, Lim, Rafique, Thottethodi, "Near-Optimal Worst-Case Throughput
  *                 Routing for Two-Dimensional Mesh Networks", ISCA 2005)
  *
- * No deadlock. Every route is one or two dimension-order paths, each of which has VC classes of its
- * own (VC_STEPS_HALVES), and classes never fall along a path; dor.c has the proof for one path. A
- * route with the first dimension last enters the second half there. The paper gives it a VC of its
- * own from the first link on, which needs as many VCs. */
+ * No deadlock. Every route is one or two dimension-order paths, each of which has its own VC
+ * classes (VC_STEPS_HALVES), and classes never fall along a path; dor.c has the proof for one path.
+ * A route with the first dimension last enters the second half where that dimension starts. In the
+ * paper it has its own VC from the first link on, which needs as many VCs. */
 
 #define STREAM ((uint64_t)0x646f7272 << 32)
 
@@ -57,7 +57,7 @@ static int add(const struct route_maker *maker, struct route_set *set, uint32_t 
 		&route->path, route->steps, error);
 }
 
-/* Limit on switches drawn per wanted route: small grids have fewer different routes. */
+/* Limit on draws per requested route; small grids have fewer different routes. */
 #define DRAWS 4
 
 static bool is_new(const struct route *route, const struct route *found, unsigned count)
@@ -94,14 +94,14 @@ static int add_valiant(const struct route_maker *maker, void *scratch, struct ro
 			continue;
 		result = add(maker, set, source, destination, &found[count++], error);
 	}
-	/* The paths through the randomly chosen switches may be broken or too long. */
+	/* All paths through drawn switches may be broken or too long. */
 	if (count == 0 && result == 0 && join(order, from, to, to, parity, &found[0]))
 		result = add(maker, set, source, destination, &found[0], error);
 	return result;
 }
 
-/* The switch where a path that takes the first dimension last enters this dimension: the usual path
- * in the opposite direction leaves it there. */
+/* Returns the switch where a path that takes the first dimension last enters this dimension, which
+ * is where the usual path in the opposite direction leaves it. */
 static uint32_t corner(
 	const struct dimension_order *order, uint32_t from, uint32_t to, unsigned parity)
 {

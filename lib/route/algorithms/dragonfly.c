@@ -12,7 +12,7 @@
 #include "topo/topology.h"
 
 /* Routing in a Dragonfly (Kim, Dally, Scott, Abts, ISCA 2008; progressive: Jiang, Kim, Dally, ISCA
- * 2009), as destination tables. The table's port is minimal:
+ * 2009), as destination tables. The primary port is minimal:
  *
  *     in the group of the destination    the local link to it; if that is missing, the local link
  *                                        to a switch that has one
@@ -20,29 +20,29 @@
  *                                        destination itself; else the local link to a switch with
  *                                        such a link
  *
- * and the alternatives are where a detour may begin: own global links to other groups, and local
- * links to switches that have some. A global link counts if its far end has a minimal port. Among
- * equal links the host's number decides. The switches choose (lib/switch/detour.h).
+ * Alternatives are the ports where a detour may start: own global links to other groups, and local
+ * links to switches with such links. A global link is used only if its far end has a minimal port.
+ * Among equal links, the host's number decides. The switches choose (lib/switch/detour.h).
  *
  * No deadlock: each hop takes a higher rung of the ladder (vc_ladder.h), and no path has more hops
- * than the ladder has rungs. A minimal path is l g l, or l l in one group, which leaves out g. A
+ * than the ladder has rungs. A minimal path is l g l, or l l within one group, which skips g. A
  * detour is l g to the other group, and a minimal path from there.
  *
  * Failures: a pair whose groups have no link left has no minimal port, and all its packets take
- * detours. If it has no detour either, the network is refused. */
+ * detours. If there is no detour either, the network is refused. */
 
 /* The groups of a Dragonfly, recognised by its ports (lib/topo/generators/dragonfly.c): links
- * between ports below a number are local, the others are global. Switches connected by local links
- * form a group. This works the same for generated, loaded and degraded networks. A fully connected
- * network is one group.
+ * between ports below a certain number are local, the others are global. Switches connected by
+ * local links form a group. This applies equally to generated, loaded and degraded networks. A
+ * fully connected network is one group.
  *
  * Constant after creation; any thread may read it. */
 
 struct dragonfly_groups {
 	const struct route_graph *graph;
 	unsigned local_ports; /* links from lower ports are local */
-	uint32_t *group;      /* by switch: the first switch of its group */
-	uint32_t *piece;      /* by switch: the first switch of its connected component */
+	uint32_t *group;      /* by switch: first switch of its group */
+	uint32_t *piece;      /* by switch: first switch of its connected component */
 	struct arrays arrays;
 };
 
@@ -52,7 +52,7 @@ static inline bool dragonfly_groups_is_local(
 	return arc->port < groups->local_ports;
 }
 
-/* True if no link joins a port below 'end' to a port from 'end' on. */
+/* Returns true if no link joins a port below 'end' to a port from 'end' on. */
 static bool divides(const struct route_graph *graph, unsigned end)
 {
 	for (uint32_t arc = 0; arc < graph->arcs; arc++)
@@ -61,7 +61,7 @@ static bool divides(const struct route_graph *graph, unsigned end)
 	return true;
 }
 
-/* Labels the parts that links at ports below 'end' connect, and returns the size of the largest.
+/* Labels the components connected by links at ports below 'end'. Returns the size of the largest.
  * 'queue' is scratch space. */
 static uint32_t label(
 	const struct route_graph *graph, unsigned end, uint32_t *part, uint32_t *queue)
@@ -106,8 +106,7 @@ static void dragonfly_groups_free(struct dragonfly_groups *groups)
 	arrays_free(&groups->arrays);
 }
 
-/* Every network has groups; without local links each switch is one. Returns 0 or -ENOMEM with error
- * set. */
+/* Every network has groups; without local links, each switch is one. Returns 0 or -ENOMEM. */
 static int dragonfly_groups_make(
 	struct dragonfly_groups *groups, const struct route_graph *graph, struct error *error)
 {
@@ -124,7 +123,7 @@ static int dragonfly_groups_make(
 		return route_graph_no_memory(graph, error);
 	}
 	label(graph, TOPOLOGY_PORTS_MAX, groups->piece, queue);
-	/* A group of n switches has n - 1 local ports. The largest groups that fit count; without
+	/* A group of n switches has n - 1 local ports. Selects the largest groups that fit. Without
 	 * local ports every switch is a group, which always fits. */
 	for (uint32_t arc = 0; arc < graph->arcs; arc++)
 		if (graph->arc[arc].port >= ports)
@@ -142,12 +141,12 @@ struct fly {
 	struct dragonfly_groups groups;
 	const struct vc_ladder *ladder;
 	struct route_table *table;
-	uint32_t to; /* the destination's switch */
-	/* By switch, for this destination. */
-	bool *direct;     /* it has a local link to the destination's switch, or is that switch */
-	uint8_t *own;     /* links on the path over its own global link, 1 or 2; 0: no such link */
-	uint64_t *next;   /* ports of minimal paths, equally good */
-	uint64_t *global; /* global ports that a detour may use to leave the group */
+	uint32_t to; /* switch of the destination */
+	/* By switch, for the current destination. */
+	bool *direct;     /* has a local link to the destination's switch, or is that switch */
+	uint8_t *own;     /* length of the path over its own global link, 1 or 2; 0: no such link */
+	uint64_t *next;   /* ports of the minimal paths */
+	uint64_t *global; /* global ports on which a detour may leave the group */
 };
 
 static bool same_group(const struct fly *fly, uint32_t a, uint32_t b)
@@ -155,7 +154,7 @@ static bool same_group(const struct fly *fly, uint32_t a, uint32_t b)
 	return fly->groups.group[a] == fly->groups.group[b];
 }
 
-/* The arcs of switch 'at'. */
+/* Loops over the arcs of switch 'at'. */
 #define EACH_ARC(arc, fly, at)                                                  \
 	const struct route_arc *arc = (fly)->groups.graph->arc +                \
 				      (fly)->groups.graph->first_arc[at],       \
@@ -173,7 +172,7 @@ static void find_direct(struct fly *fly)
 			fly->direct[arc->to] = true;
 }
 
-/* The number of links to the destination if the arc is taken; 0 if the arc's far end is outside the
+/* Returns the number of links to the destination over this arc; 0 if its far end is outside the
  * destination's group or has no local link to the destination. */
 static unsigned links_after(const struct fly *fly, const struct route_arc *arc)
 {
@@ -203,7 +202,7 @@ static void find_own(struct fly *fly, uint32_t at)
 	fly->own[at] = (uint8_t)shortest;
 }
 
-/* Finds the ports to those switches of the group that have a global link of their own. */
+/* Returns the ports to those switches of the group that have their own global link. */
 static uint64_t find_by_neighbour(const struct fly *fly, uint32_t at)
 {
 	unsigned shortest = 0;
@@ -242,8 +241,8 @@ static void find_globals(struct fly *fly)
 	}
 }
 
-/* The ports on which a detour from this switch may begin. After a detour to a switch, a minimal
- * path may begin at any switch to which a local port of the set leads. */
+/* Returns the ports on which a detour from this switch may start. After a detour to a switch, a
+ * minimal path may start at any switch to which a local port of the set leads. */
 static uint64_t find_detours(const struct fly *fly, uint32_t at)
 {
 	uint64_t ports = fly->global[at];
@@ -265,7 +264,7 @@ static uint8_t nth_port(uint64_t ports, uint32_t n)
 	return (uint8_t)__builtin_ctzll(ports);
 }
 
-/* Fills the entries of switch 'at' for the hosts of the destination's switch. */
+/* Fills the entries of switch 'at' for all hosts of the destination's switch. */
 static int fill(struct fly *fly, uint32_t at, struct error *error)
 {
 	const struct route_graph *graph = fly->groups.graph;

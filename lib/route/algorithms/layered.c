@@ -10,22 +10,22 @@
 #include "route/search/shortest_trees.h"
 #include "topo/topology.h"
 
-/* Balanced shortest paths for any topology, free of deadlock because each is in one of several
- * layers of VCs. The two searches cite their papers.
+/* Balanced shortest paths for any topology. They are deadlock-free because each path uses one of
+ * several layers of VCs. The two searches cite their papers.
  *
- *     - dfsssp: a tree of paths per host; paths move to other layers where there is a cycle. Then
- *       the fullest layers are split until each VC has one, as in OpenSM
+ *     - dfsssp: a tree of paths per host; paths of a cycle move to other layers. Then the fullest
+ *       layers are split until each VC has one, as in OpenSM
  *     - lash: a path per pair of switches, in the same layer for both directions
  *
  * No deadlock. The dependencies within a layer have no cycle, and none leads from one layer to
- * another. With one layer no VC class is needed. */
+ * another. A single layer needs no VC classes. */
 
-/* Layers of VCs that make paths free of deadlock without changing them: the paths within a layer
- * have dependencies without a cycle, and a packet stays in its layer. */
+/* Layers of VCs make paths deadlock-free without changing them: the dependencies of the paths
+ * within a layer have no cycle, and a packet stays in its layer. */
 
 struct vc_layers {
 	uint8_t *layer; /* [tree * switches + source switch] */
-	unsigned count; /* 1 or more */
+	unsigned count; /* at least 1 */
 };
 
 static int refuse(const struct route_graph *graph, const char *algorithm, struct error *error)
@@ -38,13 +38,13 @@ static int refuse(const struct route_graph *graph, const char *algorithm, struct
 
 enum mark { NEW, ON_STACK, DONE };
 
-/* The search for cycles in one layer, depth first. */
+/* Depth-first search for cycles in one layer. */
 struct search {
 	const struct shortest_trees *trees;
 	const struct route_graph *graph;
 	uint8_t *layer, number;
 	uint32_t width;  /* maximum number of arcs per switch */
-	uint32_t *pairs; /* [arc * width + i]: host pairs that go on by arc i of its far end */
+	uint32_t *pairs; /* [arc * width + i]: host pairs that continue on arc i of its far end */
 	uint8_t *mark;   /* by arc */
 	uint32_t *tried; /* by arc: number of next arcs tried */
 	uint32_t *stack, depth;
@@ -59,7 +59,7 @@ static uint32_t *pairs_of(const struct search *search, uint32_t before, uint32_t
 			      graph->first_arc[graph->arc[before].to]];
 }
 
-/* Adds the path's dependencies or, with 'sign' -1, subtracts them. */
+/* Adds the dependencies of a path ('sign' 1), or subtracts them (-1). */
 static void count_path(struct search *search, uint32_t tree, uint32_t source, int sign)
 {
 	uint32_t pairs = shortest_trees_pairs(search->trees, tree, source);
@@ -103,8 +103,8 @@ static void move(struct search *search, uint32_t before, uint32_t after)
 	}
 }
 
-/* The cycle consists of the arcs on the stack from 'first' on. Breaks it at the dependency with the
- * fewest host pairs, and unwinds the stack to the arc before it. */
+/* Breaks a cycle, the arcs on the stack from 'first' on, at the dependency with the fewest host
+ * pairs. Unwinds the stack to the arc before that dependency. */
 static void break_cycle(struct search *search, uint32_t first)
 {
 	uint32_t weakest = first, fewest = UINT32_MAX, top = search->depth - 1;
@@ -166,7 +166,7 @@ static void search_from(struct search *search, uint32_t start)
 	}
 }
 
-/* Makes the layer acyclic. Returns true if paths moved to the next one. */
+/* Makes the layer acyclic. Returns true if paths moved to the next layer. */
 static bool clean_layer(struct search *search)
 {
 	const struct route_graph *graph = search->graph;
@@ -192,9 +192,9 @@ static bool clean_layer(struct search *search)
 }
 
 /* DFSSSP (Domke, Hoefler, Nagel, "Deadlock-Free Oblivious Routing for Arbitrary Topologies", IPDPS
- * 2011): all paths start in the first layer; while a layer has a cycle, the paths over the cycle's
- * dependency with the fewest host pairs move to the next layer. Fails with -EINVAL where
- * VC_RULE_CLASSES_MAX layers are too few; -ENOMEM. */
+ * 2011). All paths start in the first layer. While a layer has a cycle, the paths over the cycle's
+ * dependency with the fewest host pairs move to the next layer. Returns 0, -ENOMEM, or -EINVAL if
+ * VC_RULE_CLASSES_MAX layers are not enough. */
 static int vc_layers_break(
 	const struct shortest_trees *trees, struct vc_layers *layers, struct error *error)
 {
@@ -221,7 +221,7 @@ static int vc_layers_break(
 
 /* --- pairs --- */
 
-/* True if none of the path's dependencies would close a cycle by itself. */
+/* Returns true if none of the path's dependencies would close a cycle on its own. */
 static bool allows(struct acyclic *acyclic, const struct route_path *path)
 {
 	for (unsigned i = 0; i + 1 < path->links; i++)
@@ -230,8 +230,7 @@ static bool allows(struct acyclic *acyclic, const struct route_path *path)
 	return true;
 }
 
-/* Returns false if the dependencies together close a cycle; some of them have then been
- * accepted. */
+/* Accepts the dependencies. Returns false, with some accepted, if they close a cycle together. */
 static bool accept(struct acyclic *acyclic, const struct route_path *path)
 {
 	for (unsigned i = 0; i + 1 < path->links; i++)
@@ -266,8 +265,9 @@ static int place(const struct shortest_trees *trees, struct vc_layers *layers,
 }
 
 /* LASH (Skeie, Lysne, Theiss, "Layered Shortest Path (LASH) Routing in Irregular System Area
- * Networks", IPDPS 2002): one pair of switches after the other, the paths of both directions join
- * the first layer in which they close no cycle. For trees per switch. Errors as above. */
+ * Networks", IPDPS 2002). For one pair of switches after the other, the paths of both directions
+ * join the first layer in which they close no cycle. Requires trees per switch. Errors as in
+ * vc_layers_break(). */
 static int vc_layers_fill(
 	const struct shortest_trees *trees, struct vc_layers *layers, struct error *error)
 {
@@ -281,8 +281,7 @@ static int vc_layers_fill(
 		for (uint32_t b = 0; b < a && result == 0; b++) {
 			uint8_t *there = &layers->layer[(size_t)a * switches + b];
 
-			/* Paths that are longer than a frame can hold are refused later, together
-			 * with the routes. */
+			/* Paths that exceed a frame are refused later, when routes are added. */
 			if (!shortest_trees_path(trees, a, b, &path[0]) ||
 				!shortest_trees_path(trees, b, a, &path[1]) ||
 				path[0].links > ROUTE_LINKS_MAX)
@@ -312,8 +311,8 @@ static unsigned fullest(const struct shortest_trees *trees, const struct vc_laye
 	return full;
 }
 
-/* Halves the layer with the most host pairs until there are 'wanted' layers. A part of a layer has
- * no cycle either. */
+/* Halves the layer with the most host pairs until there are 'wanted' layers. Both halves of an
+ * acyclic layer are acyclic. */
 static void vc_layers_balance(
 	const struct shortest_trees *trees, struct vc_layers *layers, unsigned wanted)
 {

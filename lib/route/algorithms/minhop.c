@@ -5,9 +5,8 @@
 #include "route/search/legal_routes.h"
 #include "up_down.h"
 
-/* minhop: a random shortest route for each pair, without deadlock freedom: the reference for the
- * other algorithms. It runs the search for legal routes without restrictions: every arc counts as
- * down. */
+/* minhop: a random shortest route for each pair, not deadlock-free; the reference for the other
+ * algorithms. It runs the search for legal routes without restrictions: all arcs are down. */
 static int minhop_routes(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, struct error *error)
 {
@@ -28,8 +27,8 @@ static int minhop_pairs(const struct route_graph *graph, const struct route_opti
 	return legal_routes_pairs(NULL, graph, options, maker, error);
 }
 
-/* Likewise for tables: if every arc is a down arc, rule 1 of up_down_tables.c takes a shortest
- * path, over the least loaded arc if several are equal, and rule 2 never applies. */
+/* Computes tables likewise. If all arcs are down, rule 1 of up_down_tables.c selects a shortest
+ * path, over the arc with the smallest load if several are equal, and rule 2 never applies. */
 static int minhop_tables(const struct route_graph *graph, const struct route_options *options,
 	struct route_table *table, struct error *error)
 {

@@ -3,7 +3,7 @@
 #include "route/search/cycle_break.h"
 #include "route/search/itb_routes.h"
 
-/* random-itb and bmin-itb: minimal paths, at random or balanced, with ITBs only where a cycle of
+/* random-itb and bmin-itb: minimal paths, random or balanced, with ITBs only where a cycle of
  * channel dependencies would remain (proof in cycle_break.h). */
 
 static bool place(void *context, struct route_path *path)

@@ -5,41 +5,42 @@
 #include "route/search/fat_tree.h"
 
 /* The multi-step paths of DRB (Distributed Routing Balancing) in grids and fat trees: the
- * deterministic path of a pair and others that share no link with it or each other.
+ * deterministic path of a pair, and others that share no link with it or each other.
  *
  *     route 0 = dor's (in a fat tree dmodk's)
- *     candidates = all (IN1, IN2), each missing or at most 'radius' links from its end; none that
+ *     candidates = all (IN1, IN2), each absent or at most 'radius' links from its end; none that
  *                  visits a switch twice
  *     until there are enough:
- *         next route = the shortest candidate without a link of those before, in either direction;
- *                      if several, the one with fewer steps, then by the seed, or by the ports
- *                      towards IN1 and IN2 (options->ties)
+ *         next route = the shortest candidate that shares no link with earlier routes, in either
+ *                      direction; ties are broken by the number of steps, then by the seed, or
+ *                      by the ports towards IN1 and IN2 (options->ties)
  *
- * In a fat tree the IN is the common ancestor of both hosts. Route o takes, at each level, the up
- * port o places after D-mod-K's, so the routes of a pair climb to different ancestors.
+ * In a fat tree the IN is the common ancestor of both hosts. At each level, route o uses the up
+ * port o positions after D-mod-K's, so the routes of a pair lead to different ancestors.
  *
- * No deadlock in grids. Each step has VC classes of its own (vc_rule.h), above those of the step
- * before. So no dependency leads back to an earlier step, and a cycle would have to lie within the
- * classes of one step. There all paths are dor's, which close no cycle. With radius 1 the first and
- * the last step are single links: a class without dependencies between its links needs no dateline.
+ * No deadlock in grids. Each step has its own VC classes (vc_rule.h), above the classes of the
+ * previous step. No dependency therefore leads back to an earlier step, and a cycle would have to
+ * lie within the classes of one step. There all paths are dor's, which close no cycle. With radius
+ * 1 the first and the last step are single links: a class without dependencies between its links
+ * needs no dateline.
  *
  * With ROUTE_STEPS_ITB a host of the IN absorbs the message after each step and injects it again
- * (Weft's interpretation of paper 000's in-transit buffers). Each step is then a dor route of its
- * own and needs only dor's classes. A candidate is left out if an IN has no hosts or if the route
- * then does not fit into a frame.
+ * (Weft's interpretation of paper 000's in-transit buffers). Each step is then a separate dor route
+ * and only needs dor's classes. A candidate is skipped if an IN has no hosts, or if the route then
+ * does not fit into a frame.
  *
  * No deadlock in fat trees, with one class: no route goes up after down (fat_tree.h). */
 
 #define MSP_STREAM ((uint64_t)1 << 34)
 
-/* Pairs in a grid or in a fat tree. */
+/* Used for pairs in a grid or in a fat tree. */
 struct pairs {
 	struct route_maker maker;
 	struct dimension_order order;
 	struct fat_tree tree;
 };
 
-/* Puts absorbing hosts in place of each 'next step'. Returns false if an IN has no hosts, or the
+/* Replaces each 'next step' with an absorbing host. Returns false if an IN has no hosts, or the
  * path does not fit into a frame. */
 static bool absorb_between_steps(const struct route_graph *graph, struct multi_step_path *found)
 {
@@ -56,7 +57,7 @@ static bool absorb_between_steps(const struct route_graph *graph, struct multi_s
 	return route_path_elements(path) <= ROUTE_ELEMENTS_MAX;
 }
 
-/* Keeps, in order, the paths whose steps hosts can join; the first path has only one step. */
+/* Keeps the paths whose steps can be joined at hosts, in order. The first has only one step. */
 static int keep_absorbed(const struct route_graph *graph, struct multi_step_path *found, int count)
 {
 	int kept = 0;
@@ -107,7 +108,7 @@ static void destroy_search(void *search)
 	multi_step_destroy(search);
 }
 
-/* Each host draws for itself. */
+/* With random ties, each host has its own row. */
 static uint32_t row_in_grid(const struct route_maker *maker, uint32_t host)
 {
 	const struct route_options *options = maker->options;
@@ -122,8 +123,8 @@ static unsigned elements_in_grid(const struct route_maker *maker, uint32_t from,
 	return dimension_order_links(&((const struct pairs *)maker)->order, from, to) + 2;
 }
 
-/* Sets the VC rule; none is needed without rings and with hosts between steps. Returns 0 or
- * -ENOMEM. */
+/* Sets the VC rule; none is needed without rings and with hosts between steps. May return -ENOMEM.
+ */
 static int use_rule(const struct pairs *pairs, struct route_set *set)
 {
 	const struct route_options *options = pairs->maker.options;
@@ -170,7 +171,7 @@ static int make_grid(struct pairs *pairs, struct route_set *set, struct error *e
 	return 0;
 }
 
-/* The port of the set that comes 'shift' places after 'port'. */
+/* Returns the port of the set that is 'shift' positions after 'port'. */
 static unsigned port_after(port_set set, unsigned port, uint32_t shift)
 {
 	shift %= port_set_count(set);
@@ -179,8 +180,8 @@ static unsigned port_after(port_set set, unsigned port, uint32_t shift)
 	return port;
 }
 
-/* Finds route number 'shift'; its second step begins where it turns down. Returns false if the
- * destination cannot be reached. */
+/* Finds route 'shift'. Its second step starts where it turns down. Returns false if the destination
+ * cannot be reached. */
 static bool climb(const struct fat_tree *tree, uint32_t at, uint32_t host, uint32_t shift,
 	struct multi_step_path *found)
 {
@@ -218,7 +219,7 @@ static bool shares_link(
 	return false;
 }
 
-/* In a degraded tree the next ports may lead to a link that is already taken. */
+/* In a degraded tree, the next ports may lead to a link that is already used. */
 static int add_in_tree(const struct route_maker *maker, void *scratch, struct route_set *set,
 	uint32_t source, uint32_t destination, struct error *error)
 {
@@ -264,7 +265,7 @@ static int make_tree(struct pairs *pairs, struct error *error)
 
 	if (result < 0)
 		return result;
-	/* One less, because a route may contain a 'next step'. */
+	/* One less, because a route may contain a 'next step' element. */
 	maker->complete =
 		maker->options->on_demand && fat_tree_measure(&pairs->tree, ROUTE_LINKS_USUAL - 1);
 	maker->add = add_in_tree;

@@ -9,14 +9,15 @@
 
 /* OmniWAR in a HyperX (McDonald, Isaev, Flores, Davis, Kim, "Practical and Efficient Incremental
  * Adaptive Routing for HyperX Networks", SC 2019), as destination tables. The alternatives are the
- * ports of all minimal paths; the table's port is the first of them. At each hop the switch chooses
- * among them and detours in their rows (lib/switch/detour.h).
+ * ports of all minimal paths, and the primary port is the first of them. At each hop the switch
+ * chooses among these ports and detours in their rows (lib/switch/detour.h).
  *
- * Rows follow from the links: two neighbours of a switch are in the same row if they are linked
- * with each other. A network is accepted if, at each switch and for each destination, the ports of
- * minimal paths are in as many rows as such a path has links, and no port of these rows leads away
- * from the destination. A minimal link then completes one of the remaining rows, and a detour none.
- * This holds in every HyperX without missing links, including hypercubes and full meshes.
+ * Rows follow from the links: two neighbours of a switch are in the same row if they are linked to
+ * each other. A network is accepted on two conditions, for each switch and destination. The ports
+ * of minimal paths are in as many rows as such a path has links, and no port of these rows leads
+ * away from the destination. A minimal link then completes one of the remaining rows, and a detour
+ * none. Every HyperX without missing links meets these conditions, including hypercubes and full
+ * meshes.
  *
  * No deadlock: each hop takes the next rung of the ladder (vc_ladder.h), and detours stop while
  * there are still rungs for a minimal path, which has at most one link per dimension. */
@@ -24,8 +25,8 @@
 struct hyper {
 	const struct route_graph *graph;
 	struct route_table *table;
-	uint32_t to; /* the destination's switch */
-	/* By switch, for this destination. */
+	uint32_t to; /* switch of the destination */
+	/* By switch, for the current destination. */
 	uint32_t *distance, *order;
 	unsigned dims;
 	struct arrays arrays;
@@ -58,7 +59,7 @@ static void find_rows(const struct route_graph *graph, uint32_t at, struct vc_ru
 	}
 }
 
-/* Fills the entries of switch 'at' for the hosts of the destination's switch. */
+/* Fills the entries of switch 'at' for all hosts of the destination's switch. */
 static int fill(struct hyper *hyper, uint32_t at, struct error *error)
 {
 	const struct route_graph *graph = hyper->graph;
@@ -108,7 +109,7 @@ static int fill_all(struct hyper *hyper, struct error *error)
 	return result;
 }
 
-/* Uses all VCs or, if their number is unlimited, enough for as many detours as minimal links. */
+/* Returns the number of VCs; if it is not limited, enough for as many detours as minimal links. */
 static uint8_t choose_classes(unsigned dims, unsigned vcs)
 {
 	unsigned needed = dims > 0 ? dims : 1, classes = vcs != 0 ? vcs : 2 * needed;
@@ -152,11 +153,11 @@ const struct route_algorithm route_omni_war = {
 };
 
 /* Dimensionally-adaptive, load-balanced routing in a HyperX (Ahn, Binkert, Davis, McLaren,
- * Schreiber, SC 2009), with the tables of omni_war.c: at each hop a minimal link, or a detour in a
- * row that needs a link, once in each row. In the paper a header has a bit for each dimension, and
- * an escape channel in dimension order breaks cycles. Here a packet completes a row directly after
- * its detour there, so the switch knows from the input port, and each hop takes the next rung of
- * the ladder (vc_ladder.h), as with omni-war; the proof is the same. */
+ * Schreiber, SC 2009), with the tables of omni_war.c. Each hop is a minimal link, or a detour in a
+ * row that needs a link, at most once per row. In the paper, a header has a bit for each dimension,
+ * and an escape channel in dimension order breaks cycles. Here a packet completes a row directly
+ * after its detour there, so the input port tells the switch about the detour. Each hop takes the
+ * next rung of the ladder (vc_ladder.h), as with omni-war; the proof is the same. */
 
 static int dal_tables(const struct route_graph *graph, const struct route_options *options,
 	struct route_table *table, struct error *error)

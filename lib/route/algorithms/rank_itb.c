@@ -6,35 +6,36 @@
 #include "route/search/itb_routes.h"
 #include "route/search/route_root.h"
 
-/* b33-itb, b50-itb, b66-itb and bmax-itb: balanced minimal paths with more ITBs than cycles need,
- * because each ITB gets its message out of the way of others (the thesis' section 3.2.3). Switches
- * have unique random ranks. On a path over switches A, B, C with ranks a, b, c there is an ITB at B
+/* b33-itb, b50-itb, b66-itb and bmax-itb: balanced minimal paths with more ITBs than necessary to
+ * break cycles, because an ITB removes its message from the network, where it would block others
+ * (the thesis' section 3.2.3). Switches have unique random ranks. On a path over switches A, B, C
+ * with ranks a, b, c there is an ITB at B
  *
- *     b33     if b > a and b > c      (of six orders of three ranks two: 33 %)
+ *     b33     if b > a and b > c      (two of the six orders of three ranks: 33 %)
  *     b50     if b < c
  *     b66     if b > a or b > c
  *     bmax    always
  *
- * Deadlock freedom. One of the switches on a closed chain of dependencies has the highest rank; the
+ * Deadlock freedom. One of the switches on a closed chain of dependencies has the highest rank. The
  * chain passes it from and to switches of lower rank, since no link joins a switch with itself.
- * There b33, b66 and bmax have an ITB, so the dependency does not exist and nothing is closed. With
- * b50 ranks fall at every dependency, which is impossible around a closed chain. (cycle_break.h
- * covers the channels of hosts that absorb.)
+ * There b33, b66 and bmax have an ITB, so the dependency does not exist and the chain is not
+ * closed. With b50 ranks fall at every dependency, which is impossible around a closed chain.
+ * (cycle_break.h covers the channels of hosts that absorb.)
  *
- * A switch without hosts cannot have an ITB. These switches rank below all others (route_root.h),
- * and paths through one that outranks both neighbours are not used; elsewhere these switches need
- * no ITB. For b33, b66 and bmax the proof holds. For b50, an ITB is added where B outranks both and
- * A has no hosts: then, if the highest switch of a closed chain has hosts, there is an ITB either
- * at the switch before it, which ranks below, or, if that one has no hosts, at the highest switch
- * itself; if the highest switch has no hosts, the path was not used.
+ * A switch without hosts cannot have an ITB. These switches rank below all others (route_root.h).
+ * Paths through one that outranks both neighbours are not used; elsewhere these switches need no
+ * ITB. For b33, b66 and bmax the proof holds. For b50, an ITB is added where B outranks both and A
+ * has no hosts. If the highest switch of a closed chain has hosts, there is then an ITB at the
+ * switch before it, which ranks below, or, if that switch has no hosts, at the highest switch
+ * itself. If the highest switch has no hosts, the path was not used.
  *
- * If no path of a pair can be used, or none fits into a frame with all its ITBs, the pair gets one
- * with only the ITBs that cycles need: all turns that the rule leaves without an ITB are accepted,
- * and so is every turn that agrees with them (cycle_break.h). */
+ * If no path of a pair can be used, or none fits into a frame with all its ITBs, the pair gets a
+ * path with only the ITBs that break cycles. All turns that the rule leaves without an ITB are
+ * accepted first, and every turn that agrees with them is accepted (cycle_break.h). */
 
 struct turn {
-	bool back;                      /* A is C */
-	bool above_before, above_after; /* B outranks A, C */
+	bool back;                      /* A equals C */
+	bool above_before, above_after; /* B outranks A, or C */
 	bool hosts_before;              /* A has hosts */
 };
 
@@ -103,8 +104,8 @@ static bool place(void *context, struct route_path *path)
 	return route_path_elements(path) <= ROUTE_ELEMENTS_MAX;
 }
 
-/* Accepts all turns that the rule leaves without an ITB, except turns straight back; those at
- * switches without hosts have already been accepted. */
+/* Accepts all turns that the rule leaves without an ITB, except turns straight back;
+ * cycle_break_create() accepted those at switches without hosts. */
 static int breaker_prepare(struct ranks *ranks)
 {
 	const struct route_graph *graph = ranks->graph;

@@ -13,16 +13,16 @@
  *         balance the pairs' traffic over them with the linear program;
  *         forbid the cheapest few of the turns in use that close cycles;
  *     until the turns in use close no cycle;
- *     allow again what closes none, forbid the rest;
+ *     allow again each turn that closes none, forbid the rest;
  *     balance over the resulting paths, including longer ones where they help;
  *     round to whole routes.
- * It ends, because each round forbids a turn that was allowed. All pairs stay connected and cycles
- * can always be broken, because smart_plan.h keeps the paths in a spanning tree. The routes are
- * deadlock-free, because all turns allowed in the end together close no cycle.
+ * The loop ends, because each round forbids a turn. All pairs stay connected, and cycles can always
+ * be broken, because smart_plan.h keeps the paths in a spanning tree. The routes are deadlock-free,
+ * because all finally allowed turns together close no cycle.
  *
- * The original forbids one dependency per round. Here one in ROUNDS of all turns is forbidden, so
- * that the number of programs to solve does not grow with the network; with three times the rounds
- * the largest load of irregular networks is the same (docs/explanation/routing-and-itbs.md). Large
+ * The original forbids one dependency per round. Here each round forbids 1/ROUNDS of all turns, so
+ * that the number of programs does not grow with the network. With three times as many rounds, the
+ * largest load of irregular networks is the same (docs/explanation/routing-and-itbs.md). Large
  * networks use a tenth of the rounds. */
 #define ROUNDS       100
 #define LARGE_ROUNDS 10

@@ -13,42 +13,42 @@
  * turns of a tree (the thesis' section 3.2.1).
  *
  *     for every pair: the minimal routes, whatever the labels
- *     for every route of them: an ITB wherever an up arc follows a down arc
+ *     for each of these routes: an ITB wherever an up arc follows a down arc
  *     for every pair:
- *         one that needs no ITB if there is one, else one at random (figure 46: ud-mitb, dfs-itb)
- *         one at random (figure 47: ud-itb, dfs-itb-any)
+ *         a route without ITBs if there is one, else a random one (figure 46: ud-mitb, dfs-itb)
+ *         a random route (figure 47: ud-itb, dfs-itb-any)
  *
- * If several have no ITBs, figure 46 does not say which one to take: ud-mitb-first takes the first
- * in port order, the others draw one at random.
+ * If several have no ITBs, figure 46 does not specify which to use: ud-mitb-first uses the first in
+ * port order, the others draw one at random.
  *
- * According to the thesis, DFS_ITB picks at random. But the 0.3 ITBs per message that it measured
+ * According to the thesis, DFS_ITB draws at random. But the 0.3 ITBs per message that it measured
  * at 64 switches, and a latency that grows half as much as with UD_ITB, match the other rule, which
- * gives 0.31 rather than 0.45. So dfs-itb is what the thesis measured, and dfs-itb-any what it
- * describes (docs/explanation/routing-and-itbs.md).
+ * gives 0.31 rather than 0.45. dfs-itb is therefore what the thesis measured, and dfs-itb-any what
+ * it describes (docs/explanation/routing-and-itbs.md).
  *
  * Deadlock freedom. The remaining dependencies between switches never lead from a down arc to an up
- * arc, but every closed chain of arcs has such a place somewhere (route_label_fn), so these
- * dependencies close no cycle. The dependencies that replace them at an ITB cannot close a cycle
- * either: the one into the host ends in a channel with nothing waiting behind it, since the host
- * absorbs everything, and the one out of the host begins in a channel that no message enters from
+ * arc. Every closed chain of arcs contains such a turn (route_label_fn), so these dependencies
+ * close no cycle. The dependencies that replace them at an ITB cannot close a cycle either. The
+ * dependency into the host ends in a channel for which nothing waits, since the host absorbs
+ * everything, and the dependency out of the host starts in a channel that no message enters from
  * the network.
  *
- * A switch without hosts cannot absorb, so there the turn stays forbidden: the routes of a pair are
- * the shortest among those that turn at switches with hosts, which are minimal unless all of those
- * need such a turn. One always exists, because a legal path needs no turn at all. A frame has room
- * for ROUTE_ELEMENTS_MAX elements: routes that do not fit are left out, and if none of those drawn
- * fits, the pair takes a shortest legal path. */
+ * A switch without hosts cannot absorb, so turns there remain forbidden. The routes of a pair are
+ * the shortest among those that turn only at switches with hosts; they are minimal unless all
+ * minimal routes need a forbidden turn. Such a route always exists, because a legal path needs no
+ * turn. A frame holds at most ROUTE_ELEMENTS_MAX elements. Longer routes are skipped, and if none
+ * of those drawn fits, the pair gets a shortest legal path. */
 
 struct fill {
 	const struct route_graph *graph;
 	const bool *up;
 	bool spare; /* prefer routes without ITBs */
-	bool first; /* take the first of these instead of drawing one */
+	bool first; /* use the first of these instead of drawing one */
 	const struct route_options *options;
 	struct route_set *set;
 };
 
-/* The searches of one job towards one switch; the legal search runs only where it is needed. */
+/* Searches of one job towards one switch. The legal search runs only when needed. */
 struct searches {
 	struct legal_search *itb, *legal;
 	uint32_t to;
@@ -70,7 +70,7 @@ static void mark_turns(const bool *up, struct route_path *path)
 			path->itb |= (uint64_t)1 << i;
 }
 
-/* Like rank_draw(), but takes the first ranks in order. */
+/* As rank_draw(), but returns the first ranks. */
 static unsigned first_ranks(uint64_t all, unsigned count, uint64_t *ranks)
 {
 	unsigned taken = 0;
@@ -80,9 +80,9 @@ static unsigned first_ranks(uint64_t all, unsigned count, uint64_t *ranks)
 	return taken;
 }
 
-/* Takes up to options->alternatives different routes of the search from a switch, drawn at random
- * or the first in port order, and returns their number; routes that do not fit into a frame do not
- * count. 'source' and 'destination', hosts or switches, select the random stream. */
+/* Finds up to options->alternatives different routes of the search from a switch, drawn at random
+ * or the first in port order, that fit into a frame. Returns their number. 'source' and
+ * 'destination', hosts or switches, select the random stream. */
 static unsigned take(const struct fill *fill, const struct legal_search *search, bool first,
 	uint32_t at, uint32_t source, uint32_t destination, struct route_path *path)
 {
@@ -92,7 +92,7 @@ static unsigned take(const struct fill *fill, const struct legal_search *search,
 
 	if (links > ROUTE_LINKS_MAX)
 		return 0;
-	/* More are drawn only if some do not fit. */
+	/* Draws more only if some do not fit. */
 	for (unsigned ask = options->alternatives; paths < options->alternatives;
 		ask = ROUTE_ALTERNATIVES_MAX) {
 		unsigned drawn;
@@ -113,8 +113,7 @@ static unsigned take(const struct fill *fill, const struct legal_search *search,
 	return paths;
 }
 
-/* Draws paths between two switches, for them or for a pair of their hosts. Returns 0 if none
- * fits. */
+/* Draws paths between two switches, for them or a pair of their hosts. Returns 0 if none fits. */
 static unsigned paths_of(const struct fill *fill, struct searches *searches, uint32_t at,
 	uint32_t source, uint32_t destination, struct route_path *path)
 {
@@ -143,7 +142,7 @@ static int refuse(const struct fill *fill, const struct searches *searches, uint
 		legal_search_links(searches->legal, at) + 2, error);
 }
 
-/* Each host of the switch chooses for itself. */
+/* Adds the routes of a switch's hosts, each of which has its own choice. */
 static int add_for_hosts(const struct fill *fill, struct searches *searches, uint32_t at,
 	uint32_t destination, struct error *error)
 {
@@ -169,7 +168,7 @@ static int add_for_hosts(const struct fill *fill, struct searches *searches, uin
 	return 0;
 }
 
-/* Adds all routes from the hosts of one switch to the hosts of the switch that was searched for. */
+/* Adds all routes from the hosts of one switch to the hosts of switch searches->to. */
 static int add_between(
 	const struct fill *fill, struct searches *searches, uint32_t at, struct error *error)
 {

@@ -7,13 +7,14 @@
 
 /* Universal globally-adaptive load-balanced routing with local queues (Singh, "Load-Balanced
  * Routing in Interconnection Networks", Stanford 2005) in grids and HyperX networks, as destination
- * tables. The switch where a packet enters chooses dimension order to the destination, or to the
- * switch of a random host and from there to the destination (lib/switch/detour.h).
+ * tables. The switch where a packet enters chooses between two paths: dimension order to the
+ * destination, or dimension order to the switch of a random host and from there to the destination
+ * (lib/switch/detour.h).
  *
- * No deadlock. Every path is one or two dimension-order paths. The first of two uses the lower
- * half of the classes, the last one the upper half (VC_STEPS_UGAL), and classes never fall along a
- * path; dor.c has the proof for one path in a grid. In a HyperX the first of the minimal ports
- * gives a path in dimension order, in one class: the rows of its links ascend, which is checked. */
+ * No deadlock. Every path is one or two dimension-order paths. The first of two uses the lower half
+ * of the classes, the last one the upper half (VC_STEPS_UGAL), and classes never fall along a path;
+ * dor.c has the proof for one path in a grid. In a HyperX the first of the minimal ports gives a
+ * path in dimension order, in one class: the rows of its links ascend, which is checked. */
 
 static int grid_tables(const struct dimension_order *order, const struct route_options *options,
 	struct route_table *table, struct error *error)
@@ -33,7 +34,7 @@ static int grid_tables(const struct dimension_order *order, const struct route_o
 	return result;
 }
 
-/* Whether on the paths from this switch every second link is in a higher row than the first. */
+/* Returns true if, on all paths from this switch, the second link is in a higher row. */
 static bool ascends(const struct route_graph *graph, const struct route_table *table, uint32_t at)
 {
 	uint32_t far[UINT8_MAX + 1];

@@ -7,12 +7,12 @@
 
 #include "route/search/legal_routes.h"
 
-/* Up*\/down* (Autonet; the thesis' OSUD): levels are distances from the root, breadth first. An arc
- * is up if it leads to a lower level, or on the same level to the switch with the smaller number;
- * the others are down. Up arcs strictly descend in the order (level, number) and down arcs strictly
- * ascend, so a closed chain of dependencies would need a turn from down to up, and no legal route
- * has one: the dependency graph has no cycle. In a disconnected topology, each component without
- * the root is rooted at its first switch. */
+/* Up*\/down* (Autonet; the thesis' OSUD): the level of a switch is its distance from the root. An
+ * arc is up if it leads to a lower level, or on the same level to the switch with the smaller
+ * number; the others are down. Up arcs strictly descend in the order (level, number) and down arcs
+ * strictly ascend. A closed chain of dependencies would therefore need a turn from down to up,
+ * which no legal route has: the dependency graph has no cycle. In a disconnected topology, each
+ * component without the root is rooted at its first switch. */
 
 bool up_down_labels_init(const struct route_graph *graph, struct up_down_labels *labels)
 {
@@ -117,7 +117,7 @@ const struct route_algorithm route_up_down = {
 };
 
 /* The thesis' RSUD, RRSUD and DET: the interface has several shortest legal routes to each
- * destination, as many as fit, and chooses when it sends. The three differ only in the selector.
+ * destination, up to the limit, and chooses when it sends. The three differ only in the selector.
  * They have no tables, because a table has only one path. */
 #define UP_DOWN_VARIANT(id, name_text, selector_name, summary_text) \
 	const struct route_algorithm route_##id = {                 \

@@ -4,21 +4,21 @@
 
 #include "up_down.h"
 
-/* Destination tables. A table cannot know where a packet comes from, so "no up after down" must
- * follow from the rule alone:
- *     1. A switch that can reach the destination by down arcs only takes a shortest such path.
- *     2. Any other switch takes an up arc towards the neighbour of lowest cost, where the cost of a
- *        switch is the length of the path that these two rules give it.
- * Proof that no up follows a down: the switch after a down arc taken by rule 1 itself has a path by
- * down arcs only, one link shorter, so rule 1 applies again until the destination. Rule 2 always
- * applies somewhere: up arcs lead to the root of the component in the end, and the root reaches
- * every switch of it along the tree by down arcs only. Costs fall by one with each link, so there
- * is no loop. The paths are shortest unless rule 1 forces a longer one.
+/* Destination tables. A table does not depend on where a packet comes from, so "no up after down"
+ * must follow from the rule alone:
+ *     1. A switch that can reach the destination over down arcs alone uses a shortest such path.
+ *     2. Any other switch uses an up arc towards the neighbour of lowest cost, where the cost of a
+ *        switch is the length of the path that these two rules yield.
+ * Proof that no up follows a down: the switch after a down arc of rule 1 also has a path of down
+ * arcs only, one link shorter, so rule 1 applies until the destination. Rule 2 always finds an arc:
+ * up arcs eventually lead to the root of the component, and the root reaches every switch of its
+ * component along the tree over down arcs alone. Costs fall by one with each link, so there is no
+ * loop. The paths are shortest unless rule 1 forces a longer one.
  *
- * Among equal choices the rules take the arc whose load is smallest with this traffic added,
- * counted in pairs of hosts divided by the rate. If several loads are equal, and where no packets
- * pass anyway, they choose as D-mod-K does: the search starts at floor(D / c^(stage - 1)) mod c for
- * c choices. In a fat tree that gives D-mod-K itself. */
+ * Among equal choices the rules select the arc whose load, including this traffic, is smallest,
+ * counted in pairs of hosts divided by the rate. If several loads are equal, or no packets pass,
+ * they choose as D-mod-K does: the search starts at floor(D / c^(stage - 1)) mod c for c choices.
+ * In a fat tree this yields D-mod-K itself. */
 
 #define NO_WAY UINT32_MAX
 
@@ -31,9 +31,9 @@ struct tables {
 	uint32_t *by_cost;     /* switches that reach the destination, the farthest first */
 	uint32_t *first_count; /* scratch space of the counting sort */
 	uint32_t *first_choice;
-	uint32_t *choice; /* arcs; switch s has [first_choice[s]] .. [first_choice[s + 1] - 1] */
-	uint64_t *load;   /* by arc: pairs of hosts so far */
-	uint64_t *flow;   /* by switch: sources whose packets pass here */
+	uint32_t *choice; /* switch s: from choice[first_choice[s]] on */
+	uint64_t *load;   /* by arc: number of host pairs so far */
+	uint64_t *flow;   /* by switch: number of sources whose packets pass */
 	struct arrays arrays;
 };
 
@@ -52,7 +52,7 @@ static int tables_allocate(struct tables *tables)
 	return tables->arrays.failed ? -ENOMEM : 0;
 }
 
-/* Rule 1: lengths of the paths by down arcs only, backwards from the destination. */
+/* Rule 1: computes the lengths of paths over down arcs alone, backwards from the destination. */
 static void cost_down(struct tables *tables, uint32_t destination)
 {
 	const struct route_graph *graph = tables->graph;
@@ -77,7 +77,7 @@ static void cost_down(struct tables *tables, uint32_t destination)
 	}
 }
 
-/* Rule 2, in the order of the labels, so that the cost of each neighbour above is already known. */
+/* Rule 2: proceeds in label order, so that the cost of each neighbour above is known. */
 static void cost_up(struct tables *tables)
 {
 	const struct route_graph *graph = tables->graph;
@@ -121,7 +121,7 @@ static void list_choices(struct tables *tables)
 	tables->first_choice[graph->switches] = choices;
 }
 
-/* Counting sort, largest cost first; returns the number of switches that reach the destination. */
+/* Counting sort, largest cost first. Returns the number of switches that reach the destination. */
 static uint32_t sort_by_cost(struct tables *tables)
 {
 	uint32_t switches = tables->graph->switches, *first = tables->first_count, reach = 0;
@@ -142,7 +142,7 @@ static uint32_t sort_by_cost(struct tables *tables)
 	return reach;
 }
 
-/* Where the search for the least loaded of 'choices' arcs starts: D-mod-K's own choice. */
+/* Returns D-mod-K's choice, where the search for the least loaded of 'choices' arcs starts. */
 static uint32_t first_try(
 	const struct route_graph *graph, uint32_t at, uint32_t host, uint32_t choices)
 {
@@ -172,8 +172,8 @@ static uint32_t choose_arc(const struct tables *tables, uint32_t at, uint32_t ho
 	return best;
 }
 
-/* Fills the entries for one destination host, from the farthest switch to the nearest, so that the
- * number of sources passing a switch is known when it chooses. */
+/* Fills the entries of one destination host, from the farthest switch to the nearest, so that the
+ * number of sources that pass a switch is known when it chooses. */
 static void fill_host(struct tables *tables, uint32_t host, uint32_t reach)
 {
 	const struct route_graph *graph = tables->graph;

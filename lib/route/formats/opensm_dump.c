@@ -8,7 +8,7 @@
 #include "topo/topology_hosts.h"
 
 #define SWITCH_GUID UINT64_C(0x0200000000010000)
-/* Node GUID of host 0; a port GUID is one more than the node's. */
+/* Node GUID of host 0; a host's port GUID is its node GUID plus 1. */
 #define HOST_GUID UINT64_C(0x0200000100000000)
 
 #define NAMED_MAX 8
@@ -44,8 +44,8 @@ static uint32_t count_row(const struct route_table *table, uint32_t at)
 	return count;
 }
 
-/* The same for tables, in which all hosts of a switch have the same paths, so that each row is read
- * only once. 'here' has one element per switch. */
+/* As count_ways(), for tables. All hosts of a switch have the same paths in a table, so each row is
+ * read only once. 'here' has one element per switch. */
 static void count_table_ways(const struct topology *topology, const struct route_table *table,
 	uint32_t *here, uint32_t *ways)
 {
@@ -64,7 +64,8 @@ static void count_table_ways(const struct topology *topology, const struct route
 		if (!topology_host_switch(topology, host, &at))
 			continue;
 		ways[host] += here[at.device];
-		/* The host's path to itself counts neither as a path from it nor as one to it. */
+		/* The host's path to itself counts neither as one from the host nor as one to it.
+		 */
 		if (route_table_port(table, at.device, host) != ROUTE_TABLE_NONE)
 			ways[host] -= 2;
 	}

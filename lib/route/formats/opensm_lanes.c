@@ -9,17 +9,17 @@
 #include "base/arrays.h"
 #include "topo/formats/listing_reader.h"
 
-#define LEVELS 16 /* number of SLs, and of lanes including 15 for management */
+#define LEVELS 16 /* number of SLs, and of lanes including lane 15 for management */
 
 struct lanes {
 	struct opensm_nodes *nodes;
 	const struct topology *topology;
 	uint8_t **map;  /* by switch: [(in * (ports + 1) + out) * LEVELS + SL]; NULL: no table */
-	uint8_t *level; /* SL by source and destination; NULL: 0 */
-	/* Device of the block that is being read; OPENSM_UNKNOWN before the first. */
+	uint8_t *level; /* SL by source and destination; NULL: all 0 */
+	/* Device of the current block; OPENSM_UNKNOWN before the first. */
 	enum device_kind kind;
 	int32_t current;
-	uint8_t port_at[OPENSM_PORTS]; /* the switch's, as in the topology */
+	uint8_t port_at[OPENSM_PORTS]; /* topology ports of the switch */
 	struct arrays arrays;
 };
 
@@ -34,7 +34,8 @@ static int begin_block(struct listing_reader *reader, const struct listing_node 
 	return result;
 }
 
-/* Switch 0x0002c902, base LID 5, "leaf 1"
+/* Parses a heading:
+ * Switch 0x0002c902, base LID 5, "leaf 1"
  * Channel Adapter 0x0002c903, base LID 7, "node1 HCA-1", port 1 */
 static int read_head(struct listing_reader *reader)
 {
@@ -57,8 +58,7 @@ static int read_head(struct listing_reader *reader)
 	return result == 0 ? begin_block(reader, &node) : result;
 }
 
-/* # SL2VL table: Lid 6
- * Other lines of this kind are comments. */
+/* Parses "# SL2VL table: Lid 6". Other lines that start with '#' are comments. */
 static int read_comment(struct listing_reader *reader)
 {
 	struct lanes *lanes = reader->context;
@@ -81,7 +81,7 @@ static bool is_head(const struct listing_reader *reader)
 	return *reader->at >= 'A' && *reader->at <= 'Z';
 }
 
-/* The next number, between spaces and these marks. */
+/* Parses the next number, which ends at one of the characters in 'marks'. */
 static int take_number(
 	struct listing_reader *reader, const char *marks, uint32_t max, uint32_t *number)
 {
@@ -163,7 +163,7 @@ static int read_record_line(struct listing_reader *reader)
 	return result;
 }
 
-/* Lane of a hop; LEVELS if the dump has no line for it. */
+/* Returns the lane of a hop; LEVELS if the dump has no line for it. */
 static unsigned lane_of(
 	const struct lanes *lanes, uint32_t at, unsigned in, unsigned out, unsigned level)
 {
@@ -191,7 +191,7 @@ static int refuse_path(const struct lanes *lanes, uint32_t from, uint32_t to, ui
 		topology->switch_at[at].name, lane, VC_RULE_CLASSES_MAX - 1);
 }
 
-/* Adds the route along the tables; raises '*classes' if the lane needs it. */
+/* Adds the route along the tables, and raises '*classes' if its lane requires more. */
 static int add_route(const struct lanes *lanes, const struct route_table *table,
 	struct route_set *set, uint32_t from, uint32_t to, unsigned *classes, struct error *error)
 {

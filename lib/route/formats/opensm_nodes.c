@@ -51,7 +51,8 @@ static int32_t find_by_guid(const struct opensm_nodes *nodes, const struct listi
 	return OPENSM_UNKNOWN;
 }
 
-/* The port with this GUID, or else the next: ports of a host have one description. */
+/* Returns the host port with this name and GUID, or else the first one without a LID, because all
+ * ports of a host have one description. */
 static int32_t find_host_port(const struct opensm_nodes *nodes, const char *name, uint64_t guid)
 {
 	const struct topology *topology = nodes->topology;
@@ -74,7 +75,7 @@ static int32_t find_by_name(const struct opensm_nodes *nodes, const struct listi
 					   : find_host_port(nodes, text, node->guid);
 }
 
-/* The host's port before this one; itself if it is the first. */
+/* Returns the port before this one on the same host; the port itself if it is the first. */
 static uint32_t port_before(const struct opensm_nodes *nodes, uint32_t device)
 {
 	const struct topology_device *host_at = nodes->topology->host_at;
@@ -85,7 +86,7 @@ static uint32_t port_before(const struct opensm_nodes *nodes, uint32_t device)
 	return at;
 }
 
-/* Keeps LID and GUID of a device that was found by its description. */
+/* Stores LID and GUID of a device that was found by its description. */
 static int keep(struct opensm_nodes *nodes, struct listing_reader *reader,
 	const struct listing_node *node, uint32_t device)
 {
@@ -156,7 +157,7 @@ void opensm_nodes_ports(
 
 		if (address == NULL || address->at.port + 1u == port)
 			continue;
-		/* Its cable has the number of a port without one. */
+		/* The topology numbers this cable as a port without a cable. */
 		port_at[port] = (uint8_t)(address->at.port + 1);
 		port_at[port_at[port]] = 0;
 	}

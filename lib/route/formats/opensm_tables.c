@@ -9,11 +9,11 @@
 struct tables {
 	struct opensm_nodes *nodes;
 	struct route_table *table;
-	bool *seen;             /* by switch: already has a block */
-	int32_t current;        /* switch of the block; OPENSM_UNKNOWN */
-	bool in_block, by_guid; /* by_guid: blocks and entries have no names */
+	bool *seen;             /* by switch: its table was read */
+	int32_t current;        /* switch of the current block, or OPENSM_UNKNOWN */
+	bool in_block, by_guid; /* by_guid: blocks and entries contain no names */
 	uint32_t blocks;
-	uint8_t port_at[OPENSM_PORTS]; /* ports of 'current', as in the topology */
+	uint8_t port_at[OPENSM_PORTS]; /* topology ports of 'current' */
 };
 
 static int begin_block(struct listing_reader *reader, const struct listing_node *node)
@@ -63,7 +63,7 @@ static int read_named_block(struct listing_reader *reader)
 	int result = 0;
 
 	((struct tables *)reader->context)->by_guid = false;
-	if (listing_until(reader, " Lid ", &ignored) == 0) /* else a directed route */
+	if (listing_until(reader, " Lid ", &ignored) == 0) /* else it is a directed route */
 		result = listing_number(
 			reader, listing_word(reader), 10, OPENSM_LIDS - 1, &node.lid);
 	if (result == 0)
@@ -148,13 +148,13 @@ static int read_line(struct listing_reader *reader)
 	if (listing_take(reader, "Lid") || listing_take(reader, "LID") ||
 		listing_take(reader, "Port") ||
 		(reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9'))
-		return 0; /* column headings; "14 valid lids dumped" */
+		return 0; /* column headings, or "14 valid lids dumped" */
 	return listing_refuse(reader, "expected a table of a switch or an entry of it");
 }
 
 /* --- opensm-subnet.lst --- */
 
-/* Each link's line has its first node's GUID, name and LID. */
+/* Parses the GUID, name and LID of the first node in a link's line. */
 static int read_subnet_line(struct listing_reader *reader)
 {
 	struct listing_node node = {.lid = 0};
@@ -162,7 +162,7 @@ static int read_subnet_line(struct listing_reader *reader)
 	int result = listing_subnet_end(reader, &node);
 
 	if (node.kind == DEVICE_HOST)
-		node.guid += node.port; /* as a rule the GUID of the port */
+		node.guid += node.port; /* usually the port's GUID */
 	return result == 0 ? opensm_nodes_find(((struct tables *)reader->context)->nodes, reader,
 				     &node, &device)
 			   : result;

@@ -13,7 +13,7 @@ enum { CONTENTS_ROUTES = 1, CONTENTS_TABLES = 2, CONTENTS_ADAPTIVE = 3 };
 
 struct writer {
 	FILE *out;
-	uint8_t *room; /* for one section */
+	uint8_t *room; /* one section */
 	uint32_t size;
 };
 

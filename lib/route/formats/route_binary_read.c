@@ -14,7 +14,7 @@
 
 enum { CONTENTS_ROUTES = 1, CONTENTS_TABLES = 2, CONTENTS_ADAPTIVE = 3 };
 
-/* A section grows in steps of this, so that a corrupt length allocates no memory. */
+/* Allocation step for a section, so that a corrupt length does not allocate much memory. */
 #define STEP ((size_t)1 << 20)
 
 struct reader {
@@ -24,15 +24,14 @@ struct reader {
 	struct route_file *file;
 	struct error *error;
 	uint64_t place; /* offset of the next byte in the file */
-	uint64_t start; /* offset of the section that is in 'room' */
+	uint64_t start; /* offset of the section in 'room' */
 	uint8_t *room;
 	uint32_t size;
 	size_t length;
 	uint32_t contents, classes, steps;
-	struct topology_port
-		*peer;        /* peers of switch ports: [switch * TOPOLOGY_PORTS_MAX + port] */
-	bool *linked;         /* likewise: has a link */
-	struct arrays arrays; /* these two */
+	struct topology_port *peer; /* [switch * TOPOLOGY_PORTS_MAX + port]: peer of the port */
+	bool *linked;               /* the same index: the port has a link */
+	struct arrays arrays;       /* owns the two arrays above */
 };
 
 static int refuse(struct reader *reader, uint64_t place, const char *format, ...)
@@ -92,7 +91,7 @@ static int read_body(struct reader *reader, size_t length)
 	return result;
 }
 
-/* Reads the next section into 'room' after checking that its length is in range. */
+/* Reads the next section into 'room' if its length is in range. */
 static int read_section(struct reader *reader, const char *what, size_t min, size_t max)
 {
 	uint32_t length, sum;
@@ -193,7 +192,7 @@ static int make_contents(struct reader *reader)
 	return 0;
 }
 
-/* Reads the header, without a topology. */
+/* Reads the header. Works without a topology. */
 static int take_origin(struct reader *reader, struct route_origin *origin)
 {
 	int result = read_section(reader, "a header", ROUTE_BINARY_HEADER, ROUTE_BINARY_HEADER);
@@ -293,8 +292,8 @@ static bool is_linked(const struct reader *reader, uint32_t at, unsigned port)
 	return port < TOPOLOGY_PORTS_MAX && reader->linked[(size_t)at * TOPOLOGY_PORTS_MAX + port];
 }
 
-/* Follows an element of a route from 'at'; a prefix is taken together with the next element.
- * Returns the error, or NULL. */
+/* Follows an element of a route from 'at'; a prefix element is processed together with the next
+ * element. Returns an error text, or NULL. */
 static const char *step(
 	const struct reader *reader, const uint8_t *route, unsigned *i, struct topology_port *at)
 {
@@ -319,7 +318,7 @@ static const char *step(
 							: "continues at a host without a link";
 }
 
-/* Checks that all routes from 'source' lead to the destination; 'where' points into 'room'. */
+/* Checks that all routes from 'source' lead to the destination. */
 static int check_routes(struct reader *reader, uint32_t source, uint32_t destination)
 {
 	const struct topology_port host = {.kind = DEVICE_HOST, .device = source};

@@ -7,7 +7,7 @@
 
 #include "wire/frame.h"
 
-/* Like snprintf(), which would take most of the time needed for a large file. */
+/* Like snprintf(), which would take most of the time for a large file. */
 static size_t append(char *out, size_t size, size_t used, const char *text)
 {
 	for (; *text != '\0'; text++, used++)

@@ -26,16 +26,16 @@ struct reader {
 	const char *origin;
 	struct error *error;
 	struct route_set *set;
-	struct vc_rule *rule; /* moves to the set when complete */
-	unsigned classes;     /* from the header, 0: none */
-	unsigned steps;       /* enum vc_steps, from the header */
+	struct vc_rule *rule; /* moved to the set when complete */
+	unsigned classes;     /* from the header; 0: none */
+	unsigned steps;       /* from the header (enum vc_steps) */
 	char line[LINE_MAX_BYTES + 1];
 	unsigned number;    /* line number, from 1 */
 	uint64_t routes;    /* read so far */
-	uint64_t announced; /* from the header; UINT64_MAX: not given */
+	uint64_t announced; /* number of routes in the header; UINT64_MAX: not given */
 };
 
-/* "ORIGIN:LINE:COLUMN: …", where the column is the position of 'at' in the line. */
+/* Sets an error "ORIGIN:LINE:COLUMN: …", where 'at' determines the column. */
 #define REFUSE(reader, at, ...)                                       \
 	error_at((reader)->error, (reader)->origin, (reader)->number, \
 		(uint32_t)((at) - (reader)->line) + 1, __VA_ARGS__)
@@ -106,7 +106,7 @@ static int take_layout(struct reader *reader, const char *value)
 	return 0;
 }
 
-/* Called when all keys of the header are known. */
+/* Checks the step layout. Call after all keys of the header are read. */
 static int use_layout(struct reader *reader)
 {
 	if (!vc_steps_fit(reader->steps, reader->classes))
@@ -183,7 +183,7 @@ static int take_header(struct reader *reader)
 	return result;
 }
 
-/* A partially read route: the position of the message, and the elements so far. */
+/* A route that is being read: the position of the message, and the elements so far. */
 struct partial {
 	struct topology_port at;
 	uint8_t element[ROUTE_ELEMENTS_MAX];
@@ -199,7 +199,7 @@ static int push(struct reader *reader, const char *token, struct partial *route,
 	return 0;
 }
 
-/* "s0:9", where the message is at s0. */
+/* Parses "s0:9", where the message is at s0. */
 static int take_switch(struct reader *reader, const char *token, struct partial *route)
 {
 	const char *name = reader->topology->switch_at[route->at.device].name;
@@ -227,7 +227,7 @@ static int take_switch(struct reader *reader, const char *token, struct partial 
 	return result;
 }
 
-/* "!h12", where the message has just arrived at h12. */
+/* Parses "!h12", where the message has just arrived at h12. */
 static int take_absorber(struct reader *reader, const char *token, struct partial *route)
 {
 	const char *name = reader->topology->host_at[route->at.device].name;
@@ -241,7 +241,7 @@ static int take_absorber(struct reader *reader, const char *token, struct partia
 	return push(reader, token, route, ROUTE_TYPE_ITB);
 }
 
-/* "s0:9" or "^s0:9", the first hop of a step. */
+/* Parses "s0:9", or "^s0:9" for the first hop of a step. */
 static int take_hop(struct reader *reader, const char *token, struct partial *route)
 {
 	bool step = token[0] == '^';
@@ -258,7 +258,7 @@ static int take_hop(struct reader *reader, const char *token, struct partial *ro
 	return result;
 }
 
-/* "+2" in front of the first hop: in layer 2. */
+/* Parses "+2" before the first hop: layer 2. */
 static int take_layer(struct reader *reader, const char *token, struct partial *route)
 {
 	char *end;
@@ -330,7 +330,7 @@ static int take_route(struct reader *reader, char *first, char **rest)
 	return result;
 }
 
-/* "s0:1 ring=0 dateline", after "# vc ". */
+/* Parses "s0:1 ring=0 dateline", the rest of a "# vc " line. */
 static int take_vc(struct reader *reader, char *line)
 {
 	struct topology_port port = {.kind = DEVICE_HOST};
@@ -380,8 +380,8 @@ static int take_line(struct reader *reader, size_t length)
 	return first == NULL ? 0 : take_route(reader, first, &rest);
 }
 
-/* The next line with its newline; 0 at the end of the file. Not getline(), which would use all
- * memory for a stream without newlines. */
+/* Reads the next line with its newline. Returns its length; 0 at the end of the file. getline()
+ * would use all memory for a stream without newlines. */
 static size_t read_line(struct reader *reader, FILE *in)
 {
 	size_t length = 0;
@@ -458,7 +458,7 @@ static int read_text_header(
 	return result;
 }
 
-/* No text file begins with the first byte of the binary magic, so this byte decides. */
+/* Checks the binary magic. No text file starts with its first byte, which determines the format. */
 static int read_magic(FILE *in, const char *origin, struct error *error)
 {
 	char magic[sizeof(ROUTE_BINARY_MAGIC)] = "";
@@ -505,7 +505,7 @@ int route_file_read_header(
 	return result < 0 ? result : route_binary_read_header(in, origin, header, error);
 }
 
-/* A folder can be opened like a file, but not read. */
+/* A directory can be opened like a file, but not read. */
 static bool is_folder(FILE *in)
 {
 	struct stat status;

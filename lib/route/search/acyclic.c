@@ -15,14 +15,14 @@ struct places {
 
 struct acyclic {
 	const struct route_graph *graph;
-	unsigned words;               /* words of 64 arcs per switch */
-	uint64_t *accepted, *refused; /* by arc and word; bit i is the i-th arc from its end */
-	uint32_t *place;              /* by arc: its place in the order */
-	uint32_t *arc_at;             /* by place */
-	uint32_t *seen;               /* by arc: the last search that visited it */
+	unsigned words;               /* 64-bit words per switch */
+	uint64_t *accepted, *refused; /* by arc and word: bit i is arc i of the switch at its end */
+	uint32_t *place;              /* by arc: its position in the order */
+	uint32_t *arc_at;             /* by position */
+	uint32_t *seen;               /* by arc: number of the last search that visited it */
 	uint32_t search;
-	struct places ahead, behind; /* found by the searches; also their queues */
-	uint32_t *pool;              /* both together */
+	struct places ahead, behind; /* results of the searches, which also serve as their queues */
+	uint32_t *pool;              /* positions of both */
 	struct arrays arrays;
 };
 
@@ -104,8 +104,8 @@ static bool look_at(struct acyclic *acyclic, uint64_t left, uint32_t first, uint
 	return true;
 }
 
-/* Finds everything that depends on 'after', including itself, up to the place of 'before'. Returns
- * false if 'before' is part of it. */
+/* Finds everything that depends on 'after', including 'after', up to the position of 'before'.
+ * Returns false if this includes 'before'. */
 static bool look_ahead(struct acyclic *acyclic, uint32_t before, uint32_t after)
 {
 	const struct route_graph *graph = acyclic->graph;
@@ -127,7 +127,7 @@ static bool look_ahead(struct acyclic *acyclic, uint32_t before, uint32_t after)
 	return true;
 }
 
-/* Finds everything that 'before' depends on, including itself, down to the place of 'after'. */
+/* Finds everything that 'before' depends on, including itself, down to the position of 'after'. */
 static void look_behind(struct acyclic *acyclic, uint32_t before, uint32_t after)
 {
 	const struct route_graph *graph = acyclic->graph;
@@ -157,7 +157,8 @@ static int compare_places(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Puts the arcs behind before those ahead, in the places of both; keeps the order within each. */
+/* Moves the arcs in 'behind' before those in 'ahead', within the positions that both occupy; keeps
+ * the order in each. */
 static void change_places(struct acyclic *acyclic)
 {
 	struct places *behind = &acyclic->behind, *ahead = &acyclic->ahead;
@@ -167,7 +168,7 @@ static void change_places(struct acyclic *acyclic)
 	qsort(ahead->place, ahead->count, sizeof(uint32_t), compare_places);
 	memcpy(acyclic->pool, behind->place, behind->count * sizeof(uint32_t));
 	memcpy(acyclic->pool + behind->count, ahead->place, ahead->count * sizeof(uint32_t));
-	for (uint32_t i = 0; i < behind->count; i++) /* now the lists contain arcs */
+	for (uint32_t i = 0; i < behind->count; i++) /* converts the lists from positions to arcs */
 		behind->place[i] = acyclic->arc_at[behind->place[i]];
 	for (uint32_t i = 0; i < ahead->count; i++)
 		ahead->place[i] = acyclic->arc_at[ahead->place[i]];

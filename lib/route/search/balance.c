@@ -6,44 +6,44 @@
 
 #include "balance_lane.h"
 
-/* Limits: deleting more paths, or more copies of them, would take seconds. */
+/* Limits of exact deletion; more paths, or more copies of them, would take seconds. */
 #define EXACT_PATHS  (1u << 16)
 #define EXACT_COPIES (1u << 20)
-#define UNIT_MIXED   840 /* most costs divide it */
+#define UNIT_MIXED   840 /* a multiple of most costs */
 
 /* The best deletion. Let W be the counts of the n channels, S their sum, Q the sum of their
- * squares, and A(p) the sum of the counts along route p of L links. Without p the variance times
+ * squares, and A(p) the sum of the counts along route p of L links. Without p, the variance times
  * n^2 is
  *
  *     n (Q - 2 A(p) + L) - (S - L)^2  =  (n Q - S^2)  +  n (L - 2 A(p)) + 2 S L - L^2
  *
- * so among routes of equal length the one with the largest A(p) is best (balance_lane.h), and
- * routes of different lengths are compared by the last three terms, in integers.
+ * so among routes of equal length the route with the largest A(p) is best (balance_lane.h). Routes
+ * of different lengths are compared by the last three terms, in integers.
  *
- * Where rates differ, 'variance' means the variance of the arcs' utilisation, weighted by their
- * rates: a count W is a number of routes times the cost of the arc, n is the sum of 1 / cost, and S
- * stays the number of routes. L, which would be a sum of costs, is small compared with A(p) and
- * stays the length. */
+ * If rates differ, 'variance' means the variance of the arcs' utilisation, weighted by their rates.
+ * A count W is then the number of routes times the cost of the arc, n is the sum of 1 / cost, and S
+ * remains the number of routes. L would be a sum of costs, but is small compared with A(p), so the
+ * length is used. */
 struct work {
 	const struct minimal_paths *paths;
 	struct balance *balance;
-	uint32_t *count;   /* by arc: the map; an extra element, always 0, for removed routes */
+	uint32_t *count; /* by arc: the map, plus an element that is always 0, for removed routes */
 	int64_t channels;  /* n times 'unit' */
 	int64_t unit;      /* 1 if all costs are equal */
 	uint64_t sum;      /* over all routes and arcs */
 	bool too_many;     /* a count is above BALANCE_COUNT_MAX */
 	uint32_t *pair_of; /* by path */
-	uint32_t *spare;   /* by pair: copies beyond one for each pair of hosts */
+	uint32_t *spare;   /* by pair: copies in excess of one per pair of hosts */
 	uint64_t *deleted; /* by path: when its last copy was deleted */
 	uint64_t deletions;
 	struct arrays arrays;
-	struct balance_lane lane[ROUTE_LINKS_MAX + 1]; /* by links */
-	struct balance_lane *busy[ROUTE_LINKS_MAX];    /* those with routes */
+	struct balance_lane lane[ROUTE_LINKS_MAX + 1]; /* by length in links */
+	struct balance_lane *busy[ROUTE_LINKS_MAX];    /* the lanes with routes */
 	unsigned busy_lanes;
 };
 
-/* A lower bound on the change in n^2 times the variance if the best route of the lane is deleted:
- * its sum may have decreased. */
+/* Returns a lower bound on the change in n^2 times the variance if the lane's best route is
+ * deleted: 'top' may still be too high. */
 static int64_t lane_score(const struct work *work, const struct balance_lane *lane)
 {
 	int64_t links = lane->links;
@@ -52,7 +52,7 @@ static int64_t lane_score(const struct work *work, const struct balance_lane *la
 	       work->unit * (2 * (int64_t)work->sum * links - links * links);
 }
 
-/* The lane of the best deletion, the first one if several are equal; NULL if nothing is left. */
+/* Returns the lane of the best deletion, the first if several are equal; NULL: no route is left. */
 static struct balance_lane *best_lane(struct work *work)
 {
 	struct balance_lane *best;

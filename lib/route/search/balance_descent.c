@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Balancing of networks with too many candidates for the deletions of balance.c. The aim is the
- * same, the smallest variance of the loads:
+/* Balances networks with too many candidates for the deletions of balance.c. The goal is the same,
+ * the smallest variance of the loads:
  *
- *     for each pair: put its routes on candidates with the smallest rise of the variance;
- *     a few times more, for each pair: take its routes off and put them back in this way.
+ *     for each pair: place its routes on the candidates with the smallest rise of the variance;
+ *     a few more times, for each pair: remove its routes and place them again.
  *
- * One more route on an arc with n routes of cost c each raises the sum of the squared utilisations,
- * weighted by the rates, by 2 n c + c. So a candidate costs the sum of these over its arcs. */
+ * One more route on an arc with n routes of cost c raises the sum of the squared utilisations,
+ * weighted by the rates, by 2 n c + c. The price of a candidate is therefore the sum of these terms
+ * over its arcs. */
 
 #include <math.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #include "itb_routes.h"
 
 #define PASSES 6
-/* The routes of a pair are placed in at most this number of equal parts. */
+/* The routes of a pair are placed in at most this many equal parts. */
 #define PARTS 16
 
 struct descent {
@@ -75,7 +76,7 @@ static void place(struct descent *descent, const struct minimal_pair *pair, uint
 	}
 }
 
-/* Candidates with routes first, then by price. */
+/* Sorts the candidates: those with routes first, then by price. */
 static void find_order(struct descent *descent, const struct minimal_pair *pair)
 {
 	const uint32_t *placed = descent->balance->copies + pair->first;
@@ -92,8 +93,8 @@ static void find_order(struct descent *descent, const struct minimal_pair *pair)
 	}
 }
 
-/* The smallest possible largest load is at least the mean, and at least the load of the pairs that
- * have one candidate. */
+/* Compares with a lower bound on the largest load: at least the mean, and at least the load of the
+ * pairs with a single candidate. */
 static double excess_of(const struct descent *descent, const uint64_t *forced)
 {
 	const struct route_graph *graph = descent->paths->graph;
@@ -118,7 +119,7 @@ static void descend(struct descent *descent, enum route_granularity granularity,
 
 	for (unsigned pass = 0; pass <= PASSES; pass++) {
 		for (size_t i = 0; i < pairs; i++) {
-			/* In the order of the paths in memory. */
+			/* In the memory order of the paths. */
 			size_t number = i % paths->places * paths->places + i / paths->places;
 			const struct minimal_pair *pair = &paths->pair[number];
 

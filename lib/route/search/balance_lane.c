@@ -21,7 +21,7 @@ int balance_lane_init(struct balance_lane *lane, unsigned links, uint32_t room)
 	lane->arc = lines((size_t)room * lane->stride * sizeof(*lane->arc));
 	lane->path = calloc(room + 1u, sizeof(*lane->path));
 	lane->ready = calloc(room + 1u, sizeof(*lane->ready));
-	/* No chunk of a bucket is empty, and empty_highest() needs one more. */
+	/* A bucket has no empty chunk, and empty_highest() needs one more. */
 	lane->chunk = lines((room + (size_t)1) * sizeof(*lane->chunk));
 	if (lane->arc == NULL || lane->path == NULL || lane->ready == NULL || lane->chunk == NULL)
 		return -ENOMEM;
@@ -112,8 +112,8 @@ static bool comes_before(const struct balance_lane *lane, uint32_t a, uint32_t b
 	return balance_place(lane->path[a]) < balance_place(lane->path[b]);
 }
 
-/* The ready routes form a heap with the table's first route on top: most of them leave it for a
- * lower bucket and need not be sorted. */
+/* The ready routes form a heap, with the first route of the table on top, because most of them drop
+ * to a lower bucket and need not be sorted. */
 static void ready_push(struct balance_lane *lane, uint32_t route)
 {
 	uint32_t at = lane->ready_routes++;
@@ -138,7 +138,7 @@ static void ready_pop(struct balance_lane *lane)
 	lane->ready[at] = last;
 }
 
-/* Empties the highest bucket: routes whose sum is still correct become ready. */
+/* Empties the highest bucket. Routes whose sum is still correct become ready. */
 static void empty_highest(struct balance_lane *lane, const uint32_t *count)
 {
 	uint32_t at = lane->bucket[lane->top];

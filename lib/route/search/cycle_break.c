@@ -10,8 +10,8 @@
 
 #define NO_WAY UINT8_MAX
 
-/* The search for a path in rounds. Round i has, for each arc, the smallest number of ITBs with
- * which a path takes the arc after i other links, and the arc before it. */
+/* Scratch space of the search for a path, which proceeds in rounds. Round i contains, for each arc,
+ * the smallest number of ITBs of a path that takes it after i other links, and the previous arc. */
 struct search {
 	uint8_t *itbs;    /* [round * arcs + arc], NO_WAY if unreachable */
 	uint32_t *before; /* likewise */
@@ -28,8 +28,8 @@ static bool has_hosts(const struct cycle_break *breaker, uint32_t at)
 	return route_graph_hosts_at(breaker->graph, at) > 0;
 }
 
-/* Allows all turns at a switch without hosts for which it does not outrank both neighbours, except
- * turns straight back, which no path needs. */
+/* Allows all turns at a switch without hosts if it does not outrank both neighbours. Turns straight
+ * back are excluded, because no path needs them. */
 static void allow_turns(struct cycle_break *breaker, const uint32_t *rank, uint32_t at)
 {
 	const struct route_graph *graph = breaker->graph;
@@ -80,8 +80,7 @@ bool cycle_break_allow(struct cycle_break *breaker, uint32_t before, uint32_t af
 	return acyclic_add(breaker->acyclic, before, after);
 }
 
-/* The turns at switches without hosts are accepted first: if one of them is refused, the others
- * need not be accepted. */
+/* Accepts the turns at switches without hosts first: if one is refused, the rest is not needed. */
 bool cycle_break_path(struct cycle_break *breaker, struct route_path *path)
 {
 	const struct route_graph *graph = breaker->graph;
@@ -112,8 +111,8 @@ static int search_prepare(struct cycle_break *breaker)
 	return 0;
 }
 
-/* Continues from an arc reached in this round. Turns that agree with the current order can be
- * accepted all together; others get ITBs, though some might not need one. */
+/* Continues from an arc reached in this round. Turns that agree with the current order can all be
+ * accepted together. Other turns get an ITB, although some might not need one. */
 static void search_on(struct cycle_break *breaker, unsigned round, uint32_t arc)
 {
 	const struct route_graph *graph = breaker->graph;
@@ -132,7 +131,8 @@ static void search_on(struct cycle_break *breaker, unsigned round, uint32_t arc)
 	}
 }
 
-/* True if one of the round's arcs ends at 'to' with few enough ITBs for the path to fit. */
+/* Returns true if an arc of the round ends at 'to' with few enough ITBs for the path to fit. Sets
+ * '*last' to the arc with the fewest. */
 static bool search_done(
 	const struct cycle_break *breaker, unsigned round, uint32_t to, uint32_t *last)
 {
@@ -168,7 +168,7 @@ static bool search_run(
 	return true;
 }
 
-/* Accepts turns that agree with the order; turns that change it come later. */
+/* Accepts the turns that agree with the order, before others change it. */
 static void allow_agreed(struct cycle_break *breaker, const struct route_path *path)
 {
 	for (unsigned i = 0; i + 1 < path->links; i++)

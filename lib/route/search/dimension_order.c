@@ -9,8 +9,8 @@
 
 #define TURNED_BY_PORT 0x5555555555555555u
 
-/* Appends arcs from 'at' in one direction; the length may exceed the limit, which route_path_add()
- * refuses. Returns the switch reached, or ROUTE_GRAPH_NONE if a link is missing. */
+/* Appends arcs from 'at' in one direction. The length may exceed the limit; route_path_add() then
+ * refuses the path. Returns the switch reached, or ROUTE_GRAPH_NONE if a link is missing. */
 static uint32_t go(const struct route_grid *grid, uint32_t at, unsigned dim, unsigned back,
 	uint32_t steps, struct route_path *path)
 {
@@ -27,7 +27,7 @@ static uint32_t go(const struct route_grid *grid, uint32_t at, unsigned dim, uns
 	return at;
 }
 
-/* Goes from 'at' to the position of 'to' in one dimension. */
+/* Appends the links from 'at' to the position of 'to' in one dimension. */
 static uint32_t cross(const struct dimension_order *order, uint32_t at, uint32_t to, unsigned dim,
 	unsigned parity, struct route_path *path)
 {
@@ -63,7 +63,7 @@ bool dimension_order_find(const struct dimension_order *order, uint32_t at, uint
 	return at == to;
 }
 
-/* The number of positions in a dimension; 0 if links are missing there. */
+/* Returns the number of positions in a dimension; 0 if it lacks links. */
 static uint32_t extent_of(const struct route_grid *grid, unsigned dim)
 {
 	uint32_t switches = grid->graph->switches;
@@ -107,7 +107,7 @@ unsigned dimension_order_links(const struct dimension_order *order, uint32_t at,
 	for (unsigned dim = 0; dim < grid->dims; dim++) {
 		uint32_t on = (uint32_t)abs(
 			route_grid_place(grid, to, dim) - route_grid_place(grid, at, dim));
-		uint32_t round = grid->period[dim] - on; /* large without a ring */
+		uint32_t round = grid->period[dim] - on; /* wraps to a large value without a ring */
 
 		links += on < round ? on : round;
 	}

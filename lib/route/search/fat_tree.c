@@ -34,10 +34,10 @@ static unsigned gcd(unsigned a, unsigned b)
 	return b == 0 ? a : gcd(b, a % b);
 }
 
-#define WEIGHT_STEPS 4 /* weight of the slowest link up, before reduction */
+#define WEIGHT_STEPS 4 /* weight of the slowest up link, before reduction */
 #define WEIGHT_MAX   64
 
-/* Fills 'weight' for the up arcs of a switch, divided by the common divisor; returns the sum. */
+/* Sets 'weight' for the up arcs of a switch, divided by their common divisor. Returns the sum. */
 static unsigned weigh_ups(struct fat_tree *tree, uint32_t at)
 {
 	const struct route_graph *graph = tree->graph;
@@ -127,7 +127,7 @@ static void descend(struct fat_tree *tree, uint32_t at)
 				graph->arc[arc].port);
 }
 
-/* The rows above are complete; this row so far has only its descending paths. */
+/* Adds the up ports of a row. The rows above are complete; this row only has descending paths. */
 static void climb(struct fat_tree *tree, uint32_t at, port_set *ups)
 {
 	const struct route_graph *graph = tree->graph;
@@ -161,7 +161,7 @@ static int fill_rows(struct fat_tree *tree)
 	return result;
 }
 
-/* The switch of a host, also where its link has failed; ROUTE_GRAPH_NONE: unknown. */
+/* Returns the switch of a host, even if its link has failed; ROUTE_GRAPH_NONE: unknown. */
 static uint32_t home_of(const struct route_graph *graph, uint32_t host)
 {
 	uint32_t at = graph->host_switch[host];
@@ -169,9 +169,9 @@ static uint32_t home_of(const struct route_graph *graph, uint32_t host)
 	return at != ROUTE_GRAPH_NONE ? at : graph->topology->host_at[host].home - 1;
 }
 
-/* In listings, the numbers of hosts need not follow the switches. The formula spreads the hosts of
- * a switch over its links only if they have consecutive numbers. A failed link of a host changes no
- * other host's number. */
+/* Ranks the hosts by switch. In listings, the numbers of hosts need not follow the switches, and
+ * the formula distributes the hosts of a switch over its links only if their numbers are
+ * consecutive. A host's failed link changes no other host's rank. */
 static int rank_hosts(struct fat_tree *tree)
 {
 	const struct route_graph *graph = tree->graph;
@@ -227,9 +227,8 @@ err:
 	return route_graph_no_memory(graph, error);
 }
 
-/* Measures the paths of a switch that start upwards, or those that start downwards; the neighbours
- * in that direction have already been measured. Returns false if lengths differ, or exceed
- * 'max'. */
+/* Measures the paths of a switch that start upwards, or those that start downwards. The neighbours
+ * in that direction must have been measured. Returns false if lengths differ, or exceed 'max'. */
 static bool measure_row(struct fat_tree *tree, uint32_t at, bool climbing, unsigned max)
 {
 	const struct route_graph *graph = tree->graph;
@@ -301,7 +300,7 @@ static uint32_t quotient(const struct fat_tree *tree, uint32_t at, uint32_t host
 	return tree->rank[host] / tree->divisor[fat_tree_stage(tree, at)];
 }
 
-/* The place in 'set' of the port for a number, where each port counts as often as its weight. */
+/* Returns the index in 'set' of the port for a number; a port counts as often as its weight. */
 static uint32_t weighted_place(
 	const struct fat_tree *tree, uint32_t at, port_set set, uint32_t number)
 {

@@ -9,7 +9,7 @@
 #include "route/route_graph.h"
 #include "wire/frame.h"
 
-/* Room for an ITB's host, with the high prefix of its port, after each link. */
+/* Space for an ITB's host, with the high prefix of its port, after each link. */
 #define ELEMENTS_ROOM (4 * ROUTE_ELEMENTS_MAX)
 
 struct bridge {
@@ -23,12 +23,11 @@ struct bridge {
 struct copy {
 	uint8_t element[ELEMENTS_ROOM];
 	unsigned length, added;
-	uint32_t at,
-		arc; /* the current switch; how the packet arrived, ROUTE_GRAPH_NONE: from a host */
+	uint32_t at, arc; /* current switch; arc of arrival, ROUTE_GRAPH_NONE: from a host */
 };
 
-/* Leads into the switch's host with the smallest load and out again. Returns false if there is no
- * host. */
+/* Appends the elements into the host with the smallest load of the switch and out again. Returns
+ * false if the switch has no host. */
 static bool absorb(struct bridge *bridge, struct copy *copy)
 {
 	const struct route_graph *graph = bridge->graph;
@@ -48,8 +47,8 @@ static bool absorb(struct bridge *bridge, struct copy *copy)
 	return true;
 }
 
-/* Adds the next link between switches, whose elements start at '*at', and moves '*at' to its last
- * element. Returns false if an ITB is needed, but the switch has no host. */
+/* Appends the next link between switches, whose elements start at '*at', and moves '*at' to its
+ * last element. Returns false if an ITB is needed, but the switch has no host. */
 static bool follow(struct bridge *bridge, struct copy *copy, const uint8_t *route, unsigned *at)
 {
 	unsigned first = *at;
@@ -101,8 +100,8 @@ static int refuse(const struct bridge *bridge, uint32_t source, uint32_t destina
 		host[source].name, host[destination].name);
 }
 
-/* Copies the routes of a pair. If 'made' is NULL, only accepts their dependencies, which must close
- * no cycle. */
+/* Copies the routes of a pair. Without 'made', only accepts their dependencies, which must be
+ * acyclic. */
 static int copy_pair(struct bridge *bridge, uint32_t source, uint32_t destination,
 	const struct route_set *from, struct route_set *made, uint64_t *added)
 {

@@ -8,7 +8,7 @@
 #include "base/rng.h"
 #include "route/route_set.h"
 
-/* Separates the draws that assign copies to pairs of hosts from others. */
+/* Separates the draws that assign copies to pairs of hosts from other draws. */
 #define SHARE_STREAM ((uint64_t)3 << 32)
 
 enum state { UNDECIDED, USABLE, UNUSABLE };
@@ -19,8 +19,8 @@ struct fill {
 	const struct itb_rule *rule;
 	struct route_set *set;
 	struct minimal_paths paths;
-	struct balance balance; /* empty if paths are chosen at random */
-	uint8_t *share;         /* balanced: the first choice of each pair of hosts */
+	struct balance balance; /* empty if paths are drawn at random */
+	uint8_t *share;         /* balanced: first choice of each pair of hosts */
 	uint64_t *first_share;  /* by pair of switches */
 	uint64_t *itb;          /* by path */
 	uint8_t *state;         /* by path */
@@ -45,7 +45,7 @@ struct route_path itb_routes_path(const struct minimal_paths *paths, size_t pair
 /* A pair of hosts. */
 struct couple {
 	uint32_t source, destination;
-	size_t pair; /* pair of their switches */
+	size_t pair; /* index of the pair of their switches */
 };
 
 static struct couple couple_of(const struct fill *fill, uint32_t source, uint32_t destination)
@@ -67,7 +67,7 @@ static uint32_t host_place(const struct route_graph *graph, uint32_t host)
 	return place;
 }
 
-/* Assigns the remaining copies to the pairs of hosts, in random order. */
+/* Assigns the remaining copies to the pairs of hosts in random order. */
 static void share_out(struct fill *fill, size_t number, uint8_t *share)
 {
 	const struct minimal_pair *pair = &fill->paths.pair[number];
@@ -128,7 +128,7 @@ static unsigned balanced_choices(
 	return choices;
 }
 
-/* The candidates of the pair of hosts in order of preference, 'wanted' of them or all. */
+/* Returns the candidates of a pair of hosts in order of preference, 'wanted' of them or all. */
 static unsigned choices_of(
 	const struct fill *fill, const struct couple *couple, unsigned wanted, uint64_t *choice)
 {
@@ -184,7 +184,7 @@ static int find(struct fill *fill, size_t pair, struct error *error)
 	return 0;
 }
 
-/* Decides on candidates of the pair of hosts until 'wanted' are usable. */
+/* Decides on the candidates of a pair of hosts until 'wanted' are usable. */
 static int decide_couple(
 	struct fill *fill, const struct couple *couple, unsigned wanted, struct error *error)
 {
@@ -205,7 +205,8 @@ static int decide_couple(
 	return usable == 0 && pair->paths > 0 ? find(fill, couple->pair, error) : 0;
 }
 
-/* True if the host decides: each host for itself, or the first host of a switch for all of them. */
+/* Returns true if the host has its own choice. With ROUTE_PER_SWITCH_PAIR, only the first host of a
+ * switch has one. */
 static bool decides(const struct fill *fill, uint32_t host)
 {
 	const struct route_graph *graph = fill->graph;
@@ -235,7 +236,7 @@ static int decide_all(struct fill *fill, unsigned wanted, struct error *error)
 	return result;
 }
 
-/* The usable paths of the pair of hosts in order of preference, up to the wanted number. */
+/* Returns the usable paths of a pair of hosts, best first, up to options->alternatives. */
 static unsigned usable_paths(
 	const struct fill *fill, const struct couple *couple, struct route_path *path)
 {
@@ -291,7 +292,7 @@ static int add_from_hosts(
 	return result;
 }
 
-/* Adds all routes from the hosts of one switch to the hosts of another. Both have hosts. */
+/* Adds all routes from the hosts of one switch to the hosts of another; both must have hosts. */
 static int add_between(const struct fill *fill, uint32_t from, uint32_t to, struct error *error)
 {
 	const struct route_graph *graph = fill->graph;
@@ -373,8 +374,8 @@ int itb_routes_fill(const struct route_graph *graph, const struct route_options 
 
 /* --- rank draw --- */
 
-/* The first places of a random permutation of 0 .. count - 1 (Fisher and Yates), storing only the
- * places that changed. */
+/* Generates the first elements of a random permutation of 0 to count - 1 (Fisher and Yates). Stores
+ * only the elements that moved. */
 unsigned rank_draw(struct rng *rng, uint64_t count, unsigned wanted, uint64_t *ranks)
 {
 	uint64_t place[ROUTE_ALTERNATIVES_MAX], moved[ROUTE_ALTERNATIVES_MAX];

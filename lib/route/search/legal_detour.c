@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* As in legal_routes.c: at switch s, still going up (2s) or already down (2s + 1). */
+/* As in legal_routes.c: at switch s, may still go up (2s), or has gone down (2s + 1). */
 #define STATE(at, down) (2u * (at) + (down))
 #define NO_STATE        UINT32_MAX
 
-/* Predecessor of a state. Entries of earlier searches do not count. */
+/* Predecessor of a state. Entries of earlier searches are invalid. */
 struct step {
 	uint32_t search;
 	uint32_t from; /* state */
@@ -65,8 +65,8 @@ void legal_detour_avoid(struct legal_detour *detour, uint32_t arc)
 	detour->avoided[arc] = detour->avoided[detour->graph->arc[arc].back] = detour->round;
 }
 
-/* Takes one arc, if that is legal, with an ITB where needed. All steps are one link long, so a
- * state can only improve in its ITBs, and only before it is expanded. */
+/* Takes one arc if that is legal, with an ITB where needed. Every step is one link long, so a state
+ * can only improve in its number of ITBs, and only before it is expanded. */
 static inline void try_arc(
 	struct legal_detour *detour, uint32_t state, struct step here, bool absorbs, uint32_t arc)
 {
@@ -80,7 +80,7 @@ static inline void try_arc(
 		return;
 	if (known->search == detour->search && (known->links != links || known->itbs <= itbs))
 		return;
-	/* Not straight back; the first step has no arc before it. */
+	/* Never turns straight back. The first step has no previous arc. */
 	if (here.links > 0 && out->back == here.arc)
 		return;
 	if (known->search != detour->search)
@@ -88,7 +88,7 @@ static inline void try_arc(
 	*known = (struct step){detour->search, state, arc, links, itbs};
 }
 
-/* The better of the two states at the destination, once all states of this length are known. */
+/* Returns the better of the destination's two states. All states of this length must be known. */
 static uint32_t arrival(const struct legal_detour *detour, uint32_t destination)
 {
 	const struct step *step = &detour->step[STATE(destination, 0)];
@@ -117,8 +117,8 @@ static void expand(struct legal_detour *detour, uint32_t state, uint32_t turn)
 		try_arc(detour, state, here, absorbs, arc);
 }
 
-/* Traces the path from its end to its start. Returns false if it is too long for a frame or takes a
- * link twice, which can happen if a switch without hosts is passed twice. */
+/* Traces the path from its end to its start. Returns false if it is too long for a frame, or takes
+ * a link twice, which can happen if it passes a switch without hosts twice. */
 static bool trace(struct legal_detour *detour, uint32_t state, struct route_path *path)
 {
 	const struct route_arc *arcs = detour->graph->arc;

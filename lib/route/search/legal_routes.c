@@ -10,23 +10,22 @@
 #include "itb_routes.h"
 #include "route/route_set.h"
 
-/* States. A message at switch s may still go up (state 2s) or has gone down already (2s + 1).
+/* States. A message at switch s may still go up (state 2s), or has gone down (2s + 1).
  *     an up arc s -> t leads from (s, up) to (t, up);
  *     a down arc s -> t leads from (s, up) and from (s, down) to (t, down);
- *     with in-transit buffers an up arc s -> t also leads from (s, down) to (t, up) if s has hosts.
- */
+ *     with in-transit buffers, an up arc s -> t also leads from (s, down) to (t, up) if s has
+ *         hosts. */
 #define STATE(at, down) (2u * (at) + (down))
 #define NO_WAY          UINT32_MAX
 
 struct legal_search {
 	const struct route_graph *graph;
 	const bool *up;
-	bool absorb;          /* up after down allowed at switches with hosts */
-	uint32_t *links;      /* by state: remaining length, NO_WAY if it cannot arrive */
-	uint64_t *count;      /* by state: routes of that length */
+	bool absorb;          /* allow up after down at switches with hosts */
+	uint32_t *links;      /* by state: remaining links, or NO_WAY */
+	uint64_t *count;      /* by state: number of routes of that length */
 	uint32_t *queue;      /* states to visit */
-	uint32_t *first_step; /* by state: its steps are step[first_step[i]] .. [first_step[i + 1] -
-				 1] */
+	uint32_t *first_step; /* state i has step[first_step[i]] to step[first_step[i + 1] - 1] */
 	uint32_t *step;       /* arcs that start a shortest remaining path; NULL in a copy */
 	struct arrays arrays;
 };
@@ -63,7 +62,7 @@ struct legal_search *legal_search_create_itb(const struct route_graph *graph, co
 	return create(graph, up, true);
 }
 
-/* A copy of the results of the last search, in less memory; any thread may read it. Returns NULL
+/* Copies the results of the last search to a smaller object that any thread may read. Returns NULL
  * with errno ENOMEM if out of memory. */
 static struct legal_search *legal_search_copy(const struct legal_search *search)
 {
@@ -100,13 +99,13 @@ void legal_search_destroy(struct legal_search *search)
 	free(search);
 }
 
-/* True if a message that arrived at the switch going down may leave it by such an arc. */
+/* Returns true if a message that arrived at the switch going down may take an arc of this label. */
 static bool may_follow_down(const struct legal_search *search, uint32_t at, bool up)
 {
 	return !up || (search->absorb && route_graph_hosts_at(search->graph, at) > 0);
 }
 
-/* State 'before' reaches everything that 'after' reaches, with one more link. */
+/* Adds what 'after' reaches to state 'before', with one more link. */
 static void meet(struct legal_search *search, uint32_t before, uint32_t after, uint32_t *tail)
 {
 	if (search->links[before] == NO_WAY) {
@@ -143,14 +142,14 @@ static uint32_t state_after(const struct legal_search *search, uint32_t arc)
 	return STATE(search->graph->arc[arc].to, search->up[arc] ? 0u : 1u);
 }
 
-/* True if the arc, which leaves the switch of the state, starts a shortest remaining path. */
+/* Returns true if the arc, which leaves the state's switch, starts a shortest remaining path. */
 static bool is_step(const struct legal_search *search, uint32_t state, uint32_t arc)
 {
 	return (state % 2 == 0 || may_follow_down(search, state / 2, search->up[arc])) &&
 	       search->links[state_after(search, arc)] + 1 == search->links[state];
 }
 
-/* Lists for every state the arcs that start a shortest remaining path. */
+/* Lists the arcs that start a shortest remaining path, for every state. */
 static void list_steps(struct legal_search *search)
 {
 	const struct route_graph *graph = search->graph;
@@ -195,8 +194,7 @@ unsigned legal_search_links(const struct legal_search *search, uint32_t source)
 	return search->links[STATE(source, 0)];
 }
 
-/* The next step of route '*rank'; '*rank' becomes the route's rank among the routes from there
- * on. */
+/* Returns the next arc of route '*rank', and sets '*rank' to the route's rank in the next state. */
 static uint32_t choose_step(const struct legal_search *search, uint32_t state, uint64_t *rank)
 {
 	const uint32_t *step;
@@ -228,7 +226,7 @@ void legal_search_arcs(
 	}
 }
 
-/* Memory for the searches to all switches. */
+/* Memory limit of the searches to all switches. */
 #define PAIRS_BYTES_MAX ((size_t)256 << 20)
 
 struct fill {
@@ -254,7 +252,7 @@ static int add_pair(const struct fill *fill, const struct legal_search *search, 
 	rng_init(&rng, options->seed, per_host ? source : at, per_host ? destination : to);
 	drawn = rank_draw(&rng, legal_search_count(search, at), options->alternatives, ranks);
 	for (unsigned i = 0; i < drawn && result == 0; i++) {
-		if (path.links <= ROUTE_LINKS_MAX) /* else route_path_add() refuses it */
+		if (path.links <= ROUTE_LINKS_MAX) /* else route_path_add() refuses the path */
 			legal_search_arcs(search, at, ranks[i], path.arc);
 		result = route_path_add(
 			graph, options, fill->set, source, destination, &path, error);
@@ -364,7 +362,7 @@ static void destroy(struct route_maker *maker)
 	free(pairs);
 }
 
-/* Every switch with hosts has a path that fits into a frame. */
+/* Returns true if every switch with hosts has a path that fits into a frame. */
 static bool reached_by_all(const struct route_graph *graph, const struct legal_search *search)
 {
 	for (uint32_t at = 0; at < graph->switches; at++)

@@ -15,11 +15,11 @@
 struct work {
 	struct minimal_paths *paths;
 	const struct route_options *options;
-	bool *down; /* no arc is up: nothing is forbidden */
+	bool *down; /* false for every arc, so nothing is forbidden */
 };
 
-/* Records for each pair towards the switch the number and length of its paths; '*arcs' is the room
- * that they need. */
+/* Records the number and length of the paths from each switch with hosts. Sets '*arcs' to the
+ * number of arcs in all of these paths. */
 static int measure(const struct work *work, const struct legal_search *search, uint32_t to,
 	size_t *arcs, struct error *error)
 {

@@ -8,14 +8,14 @@
 
 #include "base/arrays.h"
 
-/* Paths are rebuilt when their turn comes, because most candidates are never taken. */
+/* Paths are rebuilt when needed, because most candidates are never used. */
 struct candidate {
-	uint32_t key; /* the order among equals */
+	uint32_t key; /* order among equal candidates */
 	uint32_t in[2];
 	uint8_t links, steps;
 };
 
-/* The switches within the radius of one switch, itself first. */
+/* The switches within the radius of a switch, which is the first. */
 struct ball {
 	uint32_t *at;
 	uint32_t count;
@@ -27,8 +27,8 @@ struct multi_step {
 	unsigned radius;
 	unsigned parity;     /* parity of the current pair */
 	struct ball near[2]; /* around the pair's source and destination */
-	uint64_t *used;      /* by arc: the number of the pair for which a path took its link */
-	uint64_t *seen;      /* by switch: the walk that passed it */
+	uint64_t *used;      /* by arc: number of the last pair that used its link */
+	uint64_t *seen;      /* by switch: number of the last walk that passed it */
 	uint64_t pair, walk; /* numbers of the current pair and walk, from 1 */
 	struct candidate *candidate;
 	size_t candidates, room;
@@ -65,7 +65,7 @@ void multi_step_destroy(struct multi_step *search)
 	free(search);
 }
 
-/* Breadth first. */
+/* Fills the ball with a breadth-first search. */
 static void fill_ball(struct multi_step *search, struct ball *ball, uint32_t centre)
 {
 	const struct route_graph *graph = search->order->grid.graph;
@@ -92,8 +92,7 @@ static void fill_ball(struct multi_step *search, struct ball *ball, uint32_t cen
 		}
 }
 
-/* Appends one step. Returns false if there is no path, it is longer than 'max', or the path gets
- * too long to be stored. */
+/* Appends one step. Returns false if there is no path, or it exceeds 'max' or does not fit. */
 static bool append(const struct multi_step *search, uint32_t from, uint32_t to, unsigned max,
 	struct multi_step_path *built)
 {
@@ -124,8 +123,8 @@ static bool visits_once(struct multi_step *search, const struct route_path *path
 	return true;
 }
 
-/* Builds the path through two switches; one that is an end of the path counts as missing. Returns
- * false if the two are not a candidate. */
+/* Builds the path through two switches; a switch that is an end of the path counts as absent.
+ * Returns false if the two are not a candidate. */
 static bool build(struct multi_step *search, const uint32_t in[2], struct multi_step_path *built)
 {
 	uint32_t from = search->near[0].centre, to = search->near[1].centre;
@@ -230,8 +229,8 @@ int multi_step_find(struct multi_step *search, uint32_t from, uint32_t to, unsig
 		return -ENOMEM;
 	collect(search, rng);
 	qsort(search->candidate, search->candidates, sizeof(*search->candidate), compare);
-	/* The set of taken links only grows, so one pass in order takes the shortest of the rest
-	 * each time. */
+	/* The set of used links only grows, so a single pass in order always finds the shortest
+	 * remaining path. */
 	for (size_t i = 0; i < search->candidates && count < wanted; i++)
 		if (build(search, search->candidate[i].in, &found[count]) &&
 			is_free(search, &found[count].path))

@@ -18,8 +18,8 @@ struct survey {
 	const struct route_graph *graph;
 	struct error *error;
 	bool cube;                   /* ports are numbered as in a hypercube */
-	bool whole[ROUTE_GRID_DIMS]; /* by dimension: whether a complete ring was found */
-	uint32_t *queue; /* switches in the order of positioning, component by component */
+	bool whole[ROUTE_GRID_DIMS]; /* by dimension: a complete ring was found */
+	uint32_t *queue;             /* switches in positioning order, component by component */
 	uint32_t *mark;
 	struct arrays arrays;
 };
@@ -35,7 +35,7 @@ static int refuse_arc(const struct survey *survey, uint32_t arc, const char *exp
 		topology->switch_at[out->to].name, in->port, expected);
 }
 
-/* A hypercube has equal ports at both ends of each link, the others have partner ports. */
+/* Determines the kind of grid: hypercube links have equal ports at both ends, others partners. */
 static int check_ports(struct survey *survey)
 {
 	const struct route_graph *graph = survey->graph;
@@ -53,7 +53,8 @@ static int check_ports(struct survey *survey)
 	return 0;
 }
 
-/* The dimension of an arc; 'back' may depend on the position of the switch that it leaves. */
+/* Returns the dimension of an arc. 'back' may depend on the position of the switch that it leaves.
+ */
 static unsigned arc_dim(const struct survey *survey, uint32_t at, uint32_t arc, unsigned *back)
 {
 	unsigned port = survey->graph->arc[arc].port;
@@ -80,9 +81,9 @@ static void list_arcs(struct survey *survey)
 		}
 }
 
-/* Follows one dimension until the path ends or closes; marks visited switches. Each switch has at
- * most one link forward and one back, so what is not a ring is a row. Returns Returns 0 if it did
- * not close. */
+/* Follows one dimension until the path ends or closes, and marks the visited switches. Each switch
+ * has at most one link forward and one back, so the path is a ring or a row. Returns the number of
+ * links of a ring, or 0. */
 static uint32_t walk_ring(struct survey *survey, unsigned dim, uint32_t start)
 {
 	uint32_t at = start, links = 0;
@@ -99,7 +100,7 @@ static uint32_t walk_ring(struct survey *survey, unsigned dim, uint32_t start)
 	return at == start ? links : 0;
 }
 
-/* Complete rings determine the number of switches of incomplete ones. */
+/* Sets the periods. Complete rings determine the number of switches of incomplete ones. */
 static int find_periods(struct survey *survey)
 {
 	const struct route_graph *graph = survey->graph;
@@ -137,8 +138,8 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
 	return a;
 }
 
-/* The arc leads to a switch that already has a position: the positions must match, or differ by a
- * whole number of rings. The difference gives the size of rings if none of them is complete. */
+/* Checks an arc to a switch that already has a position. The positions must match, or differ by a
+ * multiple of the ring size. If no ring is complete, the difference determines that size. */
 static int compare_places(
 	struct survey *survey, uint32_t at, uint32_t arc, unsigned dim, int32_t step)
 {
@@ -205,8 +206,7 @@ static int place_piece(struct survey *survey, uint32_t start, uint32_t *tail)
 	return 0;
 }
 
-/* Converts the positions of one component, switches queue[first] to queue[end - 1], to their final
- * form. */
+/* Converts the positions of a component, switches queue[first] to queue[end - 1], to final form. */
 static void settle_piece(struct survey *survey, uint32_t first, uint32_t end, uint32_t *extent)
 {
 	struct route_grid *grid = survey->grid;
@@ -238,8 +238,8 @@ static int refuse_piece(const struct survey *survey, uint32_t at)
 		topology->name, topology->switch_at[at].name);
 }
 
-/* Refuses two switches of a component at one position. 'mark' is indexed by position, stamped with
- * the component. */
+/* Fails if two switches of a component have the same position. 'mark' is indexed by position, and
+ * holds the component. */
 static int check_piece(struct survey *survey, uint32_t first, uint32_t end, const uint32_t *extent)
 {
 	struct route_grid *grid = survey->grid;
@@ -322,7 +322,7 @@ int route_grid_make(struct route_grid *grid, const struct route_graph *graph, st
 	if (result == 0)
 		result = make(&survey);
 	if (result == 0)
-		list_arcs(&survey); /* the direction of a hypercube's arcs is known only now */
+		list_arcs(&survey); /* only now is the direction of a hypercube's arcs known */
 	else
 		route_grid_free(grid);
 	arrays_free(&survey.arrays);

@@ -10,7 +10,7 @@
 #include "legal_routes.h"
 #include "topo/topology_levels.h"
 
-/* Separates the draw from all others of the seed. */
+/* Separates this draw from all others of the seed. */
 #define ROOT_STREAM UINT64_C(0x726f6f74)
 
 /* Separates these draws from those for pairs, whose devices are hosts or switches. */
@@ -30,8 +30,8 @@ static void shuffle(const struct route_graph *graph, uint64_t seed, uint32_t *or
 	}
 }
 
-/* Ranks the connected group of switches without hosts around this one; 'queue' has those ranked so
- * far, by rank. */
+/* Ranks the connected group of switches without hosts around 'start'. 'queue' lists the ranked
+ * switches by rank. */
 static void rank_group(const struct route_graph *graph, uint32_t start, uint32_t *rank,
 	uint32_t *queue, uint32_t *ranked)
 {

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-/* The first trees are grown before most of the load is known, so each is grown again. */
+/* The first trees grow before most of the load is known, so each tree is grown again. */
 #define ROUNDS 3
 
-/* Arrays by switch. */
+/* Arrays indexed by switch. */
 struct growth {
 	uint32_t *distance, *order;
 	uint64_t *cost, *flow;
@@ -23,7 +23,7 @@ static uint32_t root_of(const struct shortest_trees *trees, uint32_t tree)
 	return route_graph_hosts_at(graph, tree) > 0 ? tree : ROUTE_GRAPH_NONE;
 }
 
-/* Chooses the arc towards the root whose path has the smallest load. */
+/* Selects the arc to the root whose path has the smallest load. */
 static void choose(
 	const struct shortest_trees *trees, struct growth *growth, uint32_t *next, uint32_t at)
 {
@@ -41,7 +41,7 @@ static void choose(
 	}
 }
 
-/* Adds the tree's load to its arcs, or subtracts it. growth->order has 'count' switches. */
+/* Adds the tree's load to its arcs ('sign' 1 or -1). growth->order holds 'count' switches. */
 static void add_load(const struct shortest_trees *trees, struct growth *growth, uint32_t tree,
 	uint32_t count, int sign)
 {

@@ -4,11 +4,12 @@
 
 /* Balanced shortest paths (Hoefler, Schneider, Lumsdaine, "Optimized Routing for Large-Scale
  * InfiniBand Networks", HOTI 2009, single-source shortest path): a tree of paths to each
- * destination, one after the other. Among paths with the fewest links a switch takes the one whose
- * links have the smallest load of the other trees. The paper gets the fewest links from large
- * initial weights; here they have priority.
+ * destination, one after the other. Among the paths with the fewest links, a switch selects the one
+ * whose links carry the smallest load of the other trees. The paper enforces the fewest links with
+ * large initial weights; here they have priority.
  *
- * A path is a source switch and a tree. Constant once made; any thread may read it. */
+ * A path is identified by a source switch and a tree. Constant once created; any thread may read
+ * it. */
 
 #include <stdint.h>
 
@@ -21,15 +22,15 @@ struct shortest_trees {
 	const struct route_graph *graph;
 	bool per_switch; /* one tree for all hosts of a switch */
 	uint32_t trees;
-	uint32_t *root; /* by tree: the switch of the destination */
-	uint32_t *next; /* [tree * switches + switch]: arc; ROUTE_GRAPH_NONE at the root and at
-			   switches that cannot reach it */
-	uint64_t *load; /* by arc: host pairs, times the arc's cost */
+	uint32_t *root; /* by tree: switch of the destination */
+	uint32_t
+		*next; /* [tree * switches + switch]: arc; ROUTE_GRAPH_NONE: root, or unconnected */
+	uint64_t *load; /* by arc: number of host pairs times the arc's cost */
 	struct arrays arrays;
 };
 
-/* Makes a tree per host, which may have no switch, or per switch: tree i leads to host or switch i.
- * -ENOMEM with error. The caller frees the trees in any case. */
+/* Creates a tree per host (which may have no switch) or per switch; tree i leads to host or switch
+ * i. Returns 0, or -ENOMEM with error set. The caller frees the trees in either case. */
 int shortest_trees_make(struct shortest_trees *trees, const struct route_graph *graph,
 	bool per_switch, struct error *error);
 void shortest_trees_free(struct shortest_trees *trees);
@@ -40,9 +41,9 @@ static inline uint32_t shortest_trees_next(
 	return trees->next[(size_t)tree * trees->graph->switches + at];
 }
 
-/* Host pairs of a path. */
+/* Returns the number of host pairs that use a path. */
 uint32_t shortest_trees_pairs(const struct shortest_trees *trees, uint32_t tree, uint32_t source);
 
-/* Whether the path exists; sets its arcs if it has at most ROUTE_LINKS_MAX. */
+/* Returns true if the path exists. Sets its arcs if it has at most ROUTE_LINKS_MAX. */
 bool shortest_trees_path(const struct shortest_trees *trees, uint32_t tree, uint32_t source,
 	struct route_path *path);

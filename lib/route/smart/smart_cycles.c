@@ -8,28 +8,28 @@
 
 #include "route/search/cycle_break.h"
 
-/* The cost of forbidding a turn: pairs of hosts whose paths all use it would need longer ones and
- * count in full; pairs with another path of the same length only lose balance, and their traffic on
- * the turn counts at SPARED. (On irregular networks of 16 to 64 switches 0.3 gives 1 % more minimal
- * routes than 1 or 0.05 and the smallest loads.) */
+/* Weight, in the cost of a forbidden turn, of pairs that have another path of the same length. If
+ * all paths of a pair use the turn, the pair would need longer paths, and its traffic has weight 1;
+ * otherwise only the balance suffers. (On irregular networks of 16 to 64 switches 0.3 gives 1 %
+ * more minimal routes than 1 or 0.05, and the smallest loads.) */
 #define SPARED 0.3
 /* Smaller values are rounding errors of the solver. */
 #define FLOW_MIN 1e-6
 
 struct offer {
 	uint32_t turn, in, out;
-	double cost; /* cost of forbidding it */
+	double cost; /* cost of forbidding the turn */
 };
 
 struct tally {
-	uint32_t paths; /* paths per pair over a turn */
+	uint32_t paths; /* number of the pair's paths with the turn */
 	double flow;
 };
 
 struct breaking {
 	const struct turns *turns;
 	struct acyclic *acyclic;
-	bool *accepted; /* by turn: those in 'acyclic' */
+	bool *accepted; /* by turn: it is in 'acyclic' */
 	double *cost;   /* by turn */
 	struct tally *tally;
 	struct offer *offer;
@@ -70,8 +70,7 @@ static void tally_path(
 	}
 }
 
-/* Adds the pair's tallies for the turns on the path to the costs, and clears them so that each
- * counts once. */
+/* Adds the pair's tallies for the turns on the path to the costs, and clears the tallies. */
 static void cost_path(struct breaking *breaking, const struct smart_paths *paths, uint32_t path,
 	uint32_t paths_of_pair)
 {
@@ -108,8 +107,8 @@ static int compare_offers(const void *a, const void *b)
 	return left->turn < right->turn ? -1 : left->turn > right->turn;
 }
 
-/* Lists all turns except kept ones and those back into the same link, most expensive first, and
- * accepts the kept ones. */
+/* Accepts the kept turns, and lists all others, except those back into the same link, the most
+ * expensive first. */
 static void make_offers(struct breaking *breaking)
 {
 	const struct turns *turns = breaking->turns;
@@ -131,7 +130,7 @@ static void make_offers(struct breaking *breaking)
 	qsort(breaking->offer, breaking->offers, sizeof(*breaking->offer), compare_offers);
 }
 
-/* Accepts the offers that close no cycle, among all offers or only among turns in use; moves the
+/* Accepts each offer that closes no cycle; without 'all', considers only turns in use. Moves the
  * refused ones to the front, in the same order, and returns their number. */
 static uint32_t sift(struct breaking *breaking, bool all)
 {

@@ -4,12 +4,12 @@
 
 #include <math.h>
 
-/* The largest load is replaced with the norm of order POWER + 1 of the loads, which is convex and
- * smooth. Pair by pair, traffic moves from the path with the highest price to the one with the
- * lowest, where an arc's price is the derivative of the norm; the amount is a Newton step. */
+/* Replaces the largest load with the norm of order POWER + 1 of the loads, which is convex and
+ * smooth. The price of an arc is the derivative of the norm. For each pair, traffic moves from the
+ * path with the highest price to the path with the lowest; the amount is a Newton step. */
 #define POWER  31
 #define SWEEPS 15
-/* The descent ends when a sweep reduces the largest load by less than this. */
+/* The descent ends when a sweep reduces the largest load by less than this share. */
 #define GAIN_MIN 1e-4
 
 struct descent {
@@ -17,7 +17,7 @@ struct descent {
 	const struct route_graph *graph;
 	double *load;  /* by arc: traffic times cost, 1 for the fastest arcs */
 	double *cost;  /* by arc */
-	double *price; /* by arc: marginal cost of one more unit of traffic */
+	double *price; /* by arc: marginal cost of one unit of traffic */
 	double scale;  /* the largest load at the start of a sweep */
 	struct arrays arrays;
 };
@@ -49,7 +49,7 @@ static double price_of(const struct descent *descent, uint32_t path)
 	return sum;
 }
 
-/* The second derivative along a path. */
+/* Returns the second derivative along a path. */
 static double slope_of(const struct descent *descent, uint32_t path)
 {
 	const struct smart_paths *paths = descent->paths;
@@ -128,7 +128,7 @@ static void sweep_all(struct descent *descent, double *flow)
 	}
 }
 
-/* The derivatives of the norm, scaled so that they bound the optimum (smart_plan.h). */
+/* Computes the derivatives of the norm, scaled so that they bound the optimum (smart_plan.h). */
 static void read_prices(const struct descent *descent, struct smart_prices *prices)
 {
 	const struct smart_paths *paths = descent->paths;

@@ -9,18 +9,18 @@
 
 #include "route/route_path.h"
 
-/*     for each destination: costs of the cheapest paths to it from every arc, by label correction
+/*     for each destination: cost of the cheapest path to it from every arc, with label correction
  *         over allowed turns, backwards (prices are positive, so the paths have no loop);
- *     for each of its pairs: if the cheapest path costs less than the pair pays, add it. */
+ *     for each of its pairs: if the cheapest path costs less than the pair's price, add it. */
 #define GAIN_MIN 1e-6
 
 struct search {
 	const struct turns *turns;
 	const struct route_graph *graph;
 	const double *price; /* by arc */
-	double *cost;        /* by arc: to the destination, including that arc */
-	uint32_t *next;      /* by arc: the one after it, ROUTE_GRAPH_NONE at the destination */
-	uint32_t *queue;     /* a ring of arcs */
+	double *cost;        /* by arc: to the destination, including the arc itself */
+	uint32_t *next;      /* by arc: the next arc; ROUTE_GRAPH_NONE at the destination */
+	uint32_t *queue;     /* ring buffer of arcs */
 	bool *queued;
 	uint32_t head, waiting;
 	struct arrays arrays;

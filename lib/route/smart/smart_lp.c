@@ -5,22 +5,22 @@
 #include <coin/Clp_C_Interface.h>
 #include <math.h>
 
-/* Columns: the largest load L, then one for each path: the part of its pair's traffic that takes
- * it. Rows: for each arc: the parts that use it times its cost, minus L, are at most 0; for each
- * pair: its parts add up to its traffic. Minimise L plus the mean load of all arcs: a detour must
- * lower the one by more than it raises the other. Among paths of one length the mean is constant,
- * and L alone decides. Everything on one path and L large enough is feasible, and nothing is
- * negative, so an optimum always exists.
+/* Columns: the largest load L, and for each path the part of its pair's traffic on it. Rows: for
+ * each arc, the parts on it times its cost, minus L, are at most 0; for each pair, its parts add up
+ * to its traffic. The objective is L plus the mean load of all arcs: a detour must lower L by more
+ * than it raises the mean. Among paths of one length the mean is constant, and only L matters. All
+ * traffic on one path with a large enough L is feasible, and no value is negative, so an optimum
+ * always exists.
  *
- * Pairs with a single path have nothing to decide; unless their prices are wanted, they are
- * constants of the arcs' rows. */
+ * Pairs with a single path leave nothing to decide. Unless their prices are needed, they are
+ * constants in the rows of the arcs. */
 
-/* Clp's numbers for methods (ClpSolve.hpp). For smart on an irregular network of 64 switches: the
- * 27 programs without prices take 1.4 s with the primal and 2.3 s with the dual simplex, the 10
- * with prices 1.3 and 0.8 s; without presolving, they take 3.4 and 3.0 s with the dual. */
+/* Clp's method numbers (ClpSolve.hpp). For smart on an irregular network of 64 switches, the 27
+ * programs without prices take 1.4 s with the primal and 2.3 s with the dual simplex, and the 10
+ * with prices 1.3 and 0.8 s. Without presolve, they take 3.4 and 3.0 s with the dual. */
 enum { BY_DUAL = 0, BY_PRIMAL = 1 };
 enum { PRESOLVE_ON = 0 };
-/* A special option: keeps Clp from catching SIGINT. */
+/* Special option that prevents Clp from catching SIGINT. */
 enum { INTERRUPTS = 2, INTERRUPTS_OFF = 1 };
 
 struct program {
@@ -28,8 +28,8 @@ struct program {
 	const struct route_graph *graph;
 	uint32_t arcs, rows, columns;
 	uint32_t *path;   /* by column */
-	bool prices;      /* prices are wanted: pairs with a single path also have rows */
-	double link_cost; /* for a pair of hosts on one arc */
+	bool prices;      /* compute prices: pairs with a single path also have rows */
+	double link_cost; /* cost of one host pair on one arc */
 	CoinBigIndex *start;
 	int *index;
 	double *value;
@@ -92,7 +92,7 @@ static void write_arcs(struct program *program)
 	end_column(program, 0, 1);
 }
 
-/* 1 for the fastest arcs. */
+/* Returns the cost of an arc, relative to the fastest arcs. */
 static double cost_of(const struct program *program, uint32_t arc)
 {
 	return (double)program->graph->arc[arc].cost / program->graph->cost_fastest;

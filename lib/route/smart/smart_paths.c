@@ -9,21 +9,20 @@
 #include "base/rng.h"
 #include "route/route_path.h"
 
-/* The search runs over arcs, because the allowed turns depend on the previous arc: backwards from a
- * destination, breadth first, counting shortest paths on the way. The paths of a source are then
- * identified by rank, as in legal_routes.c. */
+/* The search runs over arcs, because the allowed turns depend on the previous arc. It proceeds
+ * breadth-first and backwards from a destination, and counts shortest paths. The paths of a source
+ * are then identified by rank, as in legal_routes.c. */
 
 #define NO_WAY    UINT32_MAX
 #define COUNT_MAX ((uint64_t)1 << 52)
-/* Separates the stream from other draws for the same pair (route_path.c). */
+/* Separates these draws from others for the same pair (route_path.c). */
 #define PATH_STREAM ((uint64_t)2 << 32)
 
 struct search {
 	const struct turns *turns;
 	const struct route_graph *graph;
-	uint32_t *links; /* by arc: to the destination, including that arc; NO_WAY if it never gets
-			    there */
-	uint64_t *count; /* by arc: shortest paths that begin with it */
+	uint32_t *links; /* by arc: links to the destination, including itself; NO_WAY: none */
+	uint64_t *count; /* by arc: number of shortest paths that start with it */
 	uint32_t *queue;
 	struct arrays arrays;
 	uint32_t destination;
@@ -48,7 +47,7 @@ static uint64_t add_counts(uint64_t a, uint64_t b)
 	return a + b < COUNT_MAX ? a + b : COUNT_MAX;
 }
 
-/* Expands all arcs after which 'out' may follow. */
+/* Expands all arcs that 'out' may follow. */
 static void meet_all_before(struct search *search, uint32_t out, uint32_t *tail)
 {
 	const struct route_graph *graph = search->graph;
@@ -88,8 +87,8 @@ static void search_run(struct search *search, uint32_t destination)
 		meet_all_before(search, search->queue[head], &tail);
 }
 
-/* Returns the number of shortest paths from the switch, 0 if there are none, and stores their
- * length in '*links'. */
+/* Returns the number of shortest paths from the switch (0: none), and sets '*links' to their
+ * length. */
 static uint64_t search_count(const struct search *search, uint32_t source, uint32_t *links)
 {
 	const struct route_graph *graph = search->graph;
@@ -168,7 +167,7 @@ static int add_pair(struct smart_paths *paths, const struct search *search, uint
 		source, destination, per_host ? hosts : 1, per_host ? 1 : hosts, paths->paths};
 	rng_init(&rng, options->seed, source, PATH_STREAM | destination);
 	for (uint32_t i = 0; i < wanted; i++) {
-		/* One of each of 'wanted' equal ranges of the ranks. */
+		/* Draws one from each of 'wanted' equal ranges of ranks. */
 		uint64_t from = count * i / wanted, to = count * (i + 1) / wanted;
 		uint32_t *path = smart_paths_append(paths, links);
 
@@ -236,7 +235,7 @@ void smart_paths_fini(struct smart_paths *paths)
 	*paths = (struct smart_paths){0};
 }
 
-/* Breadth first from the first switch of each component; marks both arcs of each tree link. */
+/* Breadth-first search from each component's first switch. Marks both arcs of each tree link. */
 static void find_tree(const struct route_graph *graph, bool *reached, uint32_t *queue, bool *tree)
 {
 	for (uint32_t root = 0; root < graph->switches; root++) {

@@ -6,12 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of rounds. Each brings the largest load closer to its optimum, the first ones most of
- * all. */
+/* Each round brings the largest load closer to its optimum; the first have the most effect. */
 #define DETOUR_ROUNDS       30
 #define LARGE_DETOUR_ROUNDS 4
 
-/* One round: the balance over the current paths, and the paths that could be added. */
+/* Performs one round: balances the traffic over the current paths, and adds paths. */
 static int detour(struct smart_paths *paths, const struct turns *turns, double **flow,
 	uint32_t *added, double *optimum, struct error *error)
 {
@@ -59,7 +58,7 @@ static int balance(struct smart_paths *paths, const struct turns *turns, bool de
 	return smart_balance(paths, turns->graph, *flow, NULL, error);
 }
 
-/* The sum of largest and mean load, as smart_lp.c minimises it. */
+/* Returns the objective of smart_lp.c: the sum of largest and mean load. */
 static double objective(const struct smart_plan *plan, const struct route_graph *graph)
 {
 	const struct smart_paths *paths = &plan->paths;
@@ -82,7 +81,7 @@ static double objective(const struct smart_plan *plan, const struct route_graph 
 	return max + links / graph->arcs;
 }
 
-/* Without ITBs. */
+/* Copies the paths to plan->path, without ITBs. */
 static void copy_paths(struct smart_plan *plan)
 {
 	const struct smart_paths *paths = &plan->paths;
@@ -149,7 +148,7 @@ static bool same_path(const struct route_path *a, const struct route_path *b)
 	       memcmp(a->arc, b->arc, a->links * sizeof(*a->arc)) == 0;
 }
 
-/* Path i from the one assigned to a pair of hosts on, cyclically. */
+/* Returns path i of a pair of hosts, counted cyclically from its assigned path. */
 static uint32_t path_after(const struct smart_plan *plan, uint32_t pair, uint32_t share, uint32_t i)
 {
 	const struct smart_pair *at = &plan->paths.pair[pair];
@@ -157,7 +156,7 @@ static uint32_t path_after(const struct smart_plan *plan, uint32_t pair, uint32_
 	return at->first_path + (share - at->first_path + i) % (at[1].first_path - at->first_path);
 }
 
-/* Cycle breaking may replace two paths of a pair with the same path. */
+/* Returns true if path i repeats an earlier one, because cycle breaking replaced both alike. */
 static bool is_double(const struct adding *adding, uint32_t pair, uint32_t share, uint32_t i)
 {
 	const struct route_path *path =
@@ -194,7 +193,8 @@ static int add_hosts(const struct adding *adding, uint32_t pair, uint32_t share,
 	return 0;
 }
 
-/* Neighbouring slots differ in both hosts, so that no host has all its routes on one path. */
+/* Assigns shares to host pairs such that adjacent slots differ in both hosts, so that no host has
+ * all its routes on one path. */
 static int add_pair(const struct adding *adding, uint32_t pair, struct error *error)
 {
 	const struct smart_pair *at = &adding->plan->paths.pair[pair];

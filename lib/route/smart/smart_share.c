@@ -7,19 +7,19 @@
 #include <stdlib.h>
 
 /* The cap is the largest load of the linear program.
- *     for each pair: the whole part of each flow; the remainder goes, route by route, to the path
- *         that adds least to the cost;
- *     then, while it helps: move a route of a pair to another of its paths if that costs less.
- * The cost is the sum of the squared loads over the arcs' costs, which evens out what the program
- * leaves open, and OVER_CAP for each pair of hosts above the cap on some arc. It falls with each
- * move, so this ends; SWEEPS bounds it anyway. */
+ *     for each pair: assign the integer part of each flow; then assign the remainder, route by
+ *         route, to the path with the smallest rise of the cost;
+ *     while it helps: move a route of a pair to another of its paths if that costs less.
+ * The cost is the sum of the squared loads over the arcs' costs, which balances whatever the
+ * program leaves open, plus OVER_CAP for each host pair above the cap on an arc. It falls with each
+ * move, so the loop ends; SWEEPS is an additional bound. */
 #define SWEEPS   50
 #define OVER_CAP ((int64_t)1 << 32)
 
 struct share {
 	const struct smart_paths *paths;
 	const struct route_arc *arc;
-	int64_t *load; /* by arc: pairs of hosts times its cost */
+	int64_t *load; /* by arc: host pairs times the arc's cost */
 	int64_t cap;
 	uint32_t *count; /* by path */
 };
@@ -37,7 +37,7 @@ static int64_t over_cap(const struct share *share, int64_t load)
 	return load > share->cap ? load - share->cap : 0;
 }
 
-/* The cost of one more route on the path, without the arcs' common factor 'weight'. */
+/* Returns the cost of one more route on the path, without the common factor 'weight'. */
 static int64_t cost(const struct share *share, uint32_t path, int64_t weight)
 {
 	const struct smart_paths *paths = share->paths;
@@ -100,7 +100,7 @@ static void take_rest(struct share *share, uint32_t pair)
 	}
 }
 
-/* Removes each route of the pair and adds it where it costs least; true if any moved. */
+/* Moves each route of the pair to the path where it costs least. Returns true if any moved. */
 static bool improve(struct share *share, uint32_t pair)
 {
 	const struct smart_pair *at = &share->paths->pair[pair];

@@ -77,7 +77,7 @@ static uint32_t count_nodes(const struct channel_graph *graph)
 	return graph->channels * graph->classes;
 }
 
-/* Tarjan's algorithm (1972) with its recursion as an explicit path: a node of the path keeps the
+/* Tarjan's algorithm (1972) with an explicit path instead of recursion. Each node of the path has a
  * set of successors still to visit. */
 struct components {
 	const struct channel_graph *graph;
@@ -85,10 +85,10 @@ struct components {
 	uint32_t *low;    /* smallest number known to be reachable */
 	uint64_t *left;   /* by node, turn and word: unvisited successors, as ports */
 	uint32_t *path;   /* nodes being visited */
-	uint32_t *stack;  /* nodes visited whose component is not complete */
+	uint32_t *stack;  /* visited nodes whose component is not complete */
 	bool *stacked;
 	uint32_t visited, depth, height;
-	struct arrays arrays; /* all of these */
+	struct arrays arrays; /* owns all arrays above */
 };
 
 static int components_allocate(struct components *work)
@@ -122,9 +122,8 @@ static void lower(struct components *work, uint32_t node, uint32_t low)
 		work->low[node] = low;
 }
 
-/* Leaves the last node of the path. Returns true if its component is complete and larger than
- * itself; the component then consists of the nodes numbered from its number on that 'stacked' still
- * marks. */
+/* Leaves the last node of the path. Returns true if its component is complete and has more than one
+ * node: all nodes from this node's number on that are still in 'stacked'. */
 static bool leave(struct components *work)
 {
 	uint32_t node = work->path[--work->depth];
@@ -139,7 +138,7 @@ static bool leave(struct components *work)
 	return false;
 }
 
-/* The next unvisited successor; CHANNEL_NONE if there is none. */
+/* Removes and returns the next unvisited successor; CHANNEL_NONE if there is none. */
 static uint32_t take_successor(struct components *work, uint32_t node)
 {
 	const uint32_t each = work->graph->words, words = work->graph->turns * each;
@@ -157,7 +156,7 @@ static uint32_t take_successor(struct components *work, uint32_t node)
 	return CHANNEL_NONE;
 }
 
-/* Visits everything reachable from 'start'. A node on a cycle, or CHANNEL_NONE. */
+/* Visits everything reachable from 'start'. Returns a node on a cycle, or CHANNEL_NONE. */
 static uint32_t visit_from(struct components *work, uint32_t start)
 {
 	enter(work, start);
@@ -194,15 +193,15 @@ static uint32_t node_on_cycle(const struct channel_graph *graph, struct componen
 	return CHANNEL_NONE;
 }
 
-/* A breadth-first search for 'start': the node before each visited one, and the visited nodes in
- * order. */
+/* A breadth-first search for a path back to 'start'. 'before' is the predecessor of each visited
+ * node; 'queue' lists the visited nodes in order. */
 struct round_trip {
 	const struct channel_graph *graph;
 	uint32_t start, tail;
 	uint32_t *before, *queue;
 };
 
-/* Adds the successors of a node for one turn; true if 'start' is among them. */
+/* Adds the successors of a node for one turn. Returns true if 'start' is one of them. */
 static bool spread(struct round_trip *trip, uint32_t node, enum vc_turn turn)
 {
 	const uint64_t *set = channel_graph_ports(trip->graph, node, turn);
@@ -220,7 +219,8 @@ static bool spread(struct round_trip *trip, uint32_t node, enum vc_turn turn)
 	return false;
 }
 
-/* The shortest cycle through 'start': its last node; 'before' and 'queue' are scratch space. */
+/* Returns the last node of the shortest cycle through 'start', whose nodes are linked by 'before'.
+ * 'queue' is scratch space. */
 static uint32_t shortest_cycle(
 	const struct channel_graph *graph, uint32_t start, uint32_t *before, uint32_t *queue)
 {

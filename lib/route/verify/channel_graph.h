@@ -4,12 +4,12 @@
 
 /* The channel dependency graph (Dally and Seitz). A channel is one direction of a link, including
  * hosts' links: channel 2i leads from end a to end b of link i, channel 2i + 1 back. If routes use
- * VC classes (vc_rule.h), each channel is one node per class. A dependency means that some message
- * uses an output port of the switch where the channel ends right after it, so one can wait for the
- * other. Without a cycle no deadlock is possible.
+ * VC classes (vc_rule.h), each channel has one node per class. A dependency means that some message
+ * that arrived on a channel next uses an output port of the switch where the channel ends, so the
+ * first channel can wait for the second. Without a cycle, deadlock is impossible.
  *
  * The dependencies of a node are a set of output ports, one to four words of 64; adding one costs
- * an OR. The class at the far end follows from the rule. Where it depends on steps too (enum
+ * an OR. The rule determines the class at the far end. Where that class also depends on steps (enum
  * vc_turn), a node has a set for each turn. */
 
 #include <stdbool.h>
@@ -26,24 +26,23 @@ struct channel_graph {
 	const struct topology *topology;
 	const struct vc_rule *rule; /* NULL: one class */
 	uint32_t channels, classes;
-	uint32_t turns; /* sets of dependencies of a node: VC_TURNS, layers, or 1 without either */
+	uint32_t turns; /* sets of dependencies per node: VC_TURNS, the number of layers, or 1 */
 	struct topology_port *from, *to; /* by channel */
-	uint32_t words;                  /* words in a set of ports */
-	uint64_t *dependencies; /* by node, turn and word: output ports used right after it */
-	uint32_t ports;         /* maximum per switch */
-	uint32_t *switch_out;   /* [switch * ports + port], or CHANNEL_NONE */
-	uint32_t *host_out;     /* by host, or CHANNEL_NONE */
-	struct arrays arrays;   /* all of these */
+	uint32_t words;                  /* words per set of ports */
+	uint64_t *dependencies;          /* by node, turn and word: output ports used next */
+	uint32_t ports;                  /* maximum per switch */
+	uint32_t *switch_out;            /* [switch * ports + port], or CHANNEL_NONE */
+	uint32_t *host_out;              /* by host, or CHANNEL_NONE */
+	struct arrays arrays;            /* owns all arrays above */
 };
 
-/* Creates a graph without dependencies. The rule (may be NULL) outlives it. Returns NULL with errno
- * ENOMEM if out of memory. */
+/* Creates a graph without dependencies. The rule (may be NULL) must outlive the graph. Returns NULL
+ * with errno ENOMEM if out of memory. */
 struct channel_graph *channel_graph_create(
 	const struct topology *topology, const struct vc_rule *rule);
 void channel_graph_destroy(struct channel_graph *graph);
 
-/* The channel that leaves the switch through this port; CHANNEL_NONE if nothing is connected there.
- */
+/* Returns the channel that leaves the switch through this port; CHANNEL_NONE: not connected. */
 static inline uint32_t channel_graph_out(
 	const struct channel_graph *graph, uint32_t at, unsigned port)
 {
@@ -62,7 +61,7 @@ static inline uint32_t channel_graph_channel(const struct channel_graph *graph, 
 	return graph->classes == 1 ? node : node / graph->classes;
 }
 
-/* The set of dependencies of a node with this turn. */
+/* Returns the set of dependencies of a node with this turn. */
 static inline uint64_t *channel_graph_ports(
 	const struct channel_graph *graph, uint32_t node, enum vc_turn turn)
 {
@@ -71,8 +70,8 @@ static inline uint64_t *channel_graph_ports(
 				    graph->words];
 }
 
-/* The next node of a message that arrived on 'node' at a switch and leaves it by 'port', which must
- * be connected. */
+/* Returns the next node of a message that arrived on 'node' at a switch and leaves through 'port',
+ * which must be connected. */
 static inline uint32_t channel_graph_follow(
 	const struct channel_graph *graph, uint32_t node, unsigned port, enum vc_turn turn)
 {
@@ -87,7 +86,7 @@ static inline uint32_t channel_graph_follow(
 			(uint8_t)(node - channel * graph->classes), port, turn));
 }
 
-/* A loop over the ports of a set. */
+/* Loops over the ports of a set. */
 #define CHANNEL_GRAPH_EACH(graph, set, port)                                          \
 	for (uint32_t word_ = 0; word_ < (graph)->words; word_++)                     \
 		for (uint64_t left_ = (set)[word_], port;                             \
@@ -95,17 +94,17 @@ static inline uint32_t channel_graph_follow(
 			(port = 64 * word_ + (unsigned)__builtin_ctzll(left_), true); \
 			left_ &= left_ - 1)
 
-/* Adds the dependency of a message that arrived on 'node' and leaves that switch by 'port'. */
+/* Adds the dependency of a message that arrived on 'node' and leaves that switch through 'port'. */
 static inline void channel_graph_depend(
 	struct channel_graph *graph, uint32_t node, unsigned port, enum vc_turn turn)
 {
 	channel_graph_ports(graph, node, turn)[port / 64] |= (uint64_t)1 << port % 64;
 }
 
-/* The ports, by turn, of a packet that arrived on 'node' at a switch whose tables have these
- * primary and alternative ports for it. With halves the primary port leads to a drawn host or to
- * the destination; packets that turn at the switch of another host add only dependencies of the
- * second half on the first, of which none leads back. */
+/* Sets the ports, by turn, of a packet that arrived on 'node' at a switch whose tables have these
+ * primary and alternative ports for the packet. With halves, the primary port leads to a drawn host
+ * or to the destination. Packets that turn at the switch of another host then only add dependencies
+ * of the second half on the first, none of which leads back. */
 static inline void channel_graph_ways(const struct channel_graph *graph, uint32_t node,
 	uint64_t primary, uint64_t alternatives, uint64_t ways[VC_TURNS])
 {
@@ -130,14 +129,14 @@ static inline void channel_graph_ways(const struct channel_graph *graph, uint32_
 	ways[VC_NEXT_STEP] = vc_ladder_ports(rule, at->device, move, alternatives);
 }
 
-/* True for a link between two switches. */
+/* Returns true for a link between two switches. */
 static inline bool channel_graph_inner(const struct channel_graph *graph, uint32_t channel)
 {
 	return graph->from[channel].kind == DEVICE_SWITCH &&
 	       graph->to[channel].kind == DEVICE_SWITCH;
 }
 
-/* Finds a cycle by strongly connected components. 0 with '*cycle' (nodes; the caller frees it; in
- * the order of the dependencies, the last depends on the first) and '*length'; length 0 and NULL if
- * there is none. May return -ENOMEM. */
+/* Finds a cycle, using strongly connected components. Returns 0 or -ENOMEM. Sets '*cycle' to its
+ * nodes, which the caller frees, in dependency order (the last depends on the first), and
+ * '*length'; NULL and 0 if there is no cycle. */
 int channel_graph_find_cycle(const struct channel_graph *graph, uint32_t **cycle, uint32_t *length);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The dependencies of destination tables: everything that primary and alternative ports reach is
- * followed switch by switch, or node by node if there are VC classes. */
+/* Collects the dependencies of destination tables. Follows all primary and alternative ports switch
+ * by switch, or node by node if there are VC classes. */
 
 #include <string.h>
 
@@ -43,8 +43,8 @@ static uint64_t alternatives_of(
 		       : alternatives[(size_t)destination * table->words + word];
 }
 
-/* The good ports in 'ports', one word of a set: those through which switch 'at' may forward a
- * packet. A port without a link, or to another host, loses packets. */
+/* Returns the valid ports of 'ports', one word of a set: those through which switch 'at' may
+ * forward a packet. A port without a link, or to a different host, loses packets. */
 static uint64_t good_of(const struct verifier *verifier, uint32_t at, unsigned word, uint64_t ports)
 {
 	uint64_t good = ports & set_of(verifier, verifier->walk->inner, at)[word];
@@ -55,8 +55,7 @@ static uint64_t good_of(const struct verifier *verifier, uint32_t at, unsigned w
 	return good;
 }
 
-/* Reports a finding if an alternative led here; losses at primary ports are reported for the
- * sources. */
+/* Reports a loss at an alternative port. Losses at primary ports are reported per source. */
 static void report_loss(struct verifier *verifier, const struct route_table *table, uint32_t at,
 	uint32_t destination)
 {
@@ -65,7 +64,7 @@ static void report_loss(struct verifier *verifier, const struct route_table *tab
 			(struct topology_port){.kind = DEVICE_SWITCH, .device = at});
 }
 
-/* Notes all good ports of switch 'at'. */
+/* Stores all valid ports of switch 'at', and reports the others. */
 static void note_ports(struct verifier *verifier, const struct route_table *table, uint32_t at,
 	uint32_t destination)
 {
@@ -89,8 +88,8 @@ static void note_ports(struct verifier *verifier, const struct route_table *tabl
 		report_loss(verifier, table, at, destination);
 }
 
-/* The good ports of a packet that arrived on a node, by turn. Networks with VC classes have sets of
- * one word. */
+/* Sets the valid ports, by turn, of a packet that arrived on a node. With VC classes, a set of
+ * ports is a single word. */
 static void ways_of(struct verifier *verifier, const struct route_table *table, uint32_t node,
 	uint32_t destination, uint64_t ways[VC_TURNS])
 {
@@ -116,7 +115,7 @@ static void reach(struct table_walk *walk, uint32_t what, uint32_t *tail)
 	walk->queue[(*tail)++] = what;
 }
 
-/* Adds all ports noted for switch 'at' to the dependencies of 'node'. */
+/* Adds all ports stored for switch 'at' to the dependencies of 'node'. */
 static void depend_on(const struct verifier *verifier, uint32_t node, uint32_t at)
 {
 	uint64_t *set = channel_graph_ports(verifier->channels, node, VC_GO_ON);
@@ -126,9 +125,9 @@ static void depend_on(const struct verifier *verifier, uint32_t node, uint32_t a
 		set[word] |= ports[word];
 }
 
-/* Without classes the ports depend on the switch alone, so each switch is visited once, and every
- * used channel into it depends on its set. Channels from hosts depend on others, but no table leads
- * into one, so they cannot be part of a cycle and are left out. */
+/* Without classes, the ports depend only on the switch. Each switch is therefore visited once, and
+ * every used channel into it depends on its set of ports. Channels from hosts are omitted: no table
+ * leads into such a channel, so it cannot be part of a cycle. */
 static void follow_switches(
 	struct verifier *verifier, const struct route_table *table, uint32_t destination)
 {
@@ -161,8 +160,8 @@ static void follow_switches(
 	}
 }
 
-/* Channels into a switch to which the rule does the same (their ports are in the same ring, and a
- * dateline or not) have the same ways out, so the first of them is followed for all. */
+/* Finds channels into a switch that the rule treats equally (their ports are in the same ring, and
+ * both or neither cross a dateline). Their output ports are equal, so one is followed for all. */
 static void note_alike(struct verifier *verifier)
 {
 	const struct channel_graph *channels = verifier->channels;
@@ -186,7 +185,7 @@ static void note_alike(struct verifier *verifier)
 	}
 }
 
-/* Notes a node, and its first alike one to be followed. */
+/* Marks a node as reached, and queues the first node that is treated equally. */
 static void reach_node(struct table_walk *walk, uint32_t node, uint32_t *nodes, uint32_t *tail)
 {
 	if (walk->reached[node])
@@ -199,7 +198,7 @@ static void reach_node(struct table_walk *walk, uint32_t node, uint32_t *nodes, 
 	walk->queue[(*tail)++] = walk->alike[node];
 }
 
-/* Reaches the nodes behind these ports; alike ports lead to the same class. */
+/* Reaches the next nodes through these ports. Ports treated equally lead to the same class. */
 static void follow_ports(struct verifier *verifier, uint32_t node, enum vc_turn turn,
 	uint64_t ports, uint32_t *nodes, uint32_t *tail)
 {

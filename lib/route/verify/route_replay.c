@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The verifier's replay of source routes, element by element, as switches and interfaces would. */
+/* Replays source routes element by element, as switches and interfaces would. */
 
 #include <string.h>
 
 #include "verify_private.h"
 #include "wire/frame.h"
 
-/* A message in flight: it arrived on 'node' at the device at the end of that channel. */
+/* A message in flight, which arrived on 'node' at the device at the end of that channel. */
 struct replay {
 	struct verifier *verifier;
 	uint32_t node;
 	unsigned links; /* between switches */
 	unsigned itbs;
-	unsigned high;     /* high bits of the next port, from a prefix */
-	double demand;     /* the part of its pair's uniform traffic that it carries */
-	enum vc_turn turn; /* the route's instruction about steps at the next hop */
+	unsigned high;     /* high bits of the next port, from a prefix element */
+	double demand;     /* share of its pair's uniform traffic */
+	enum vc_turn turn; /* step instruction of the route for the next hop */
 	bool arrived;
 };
 
@@ -27,7 +27,7 @@ static struct topology_port replay_at(const struct replay *replay)
 	return channels->to[channel_graph_channel(channels, replay->node)];
 }
 
-/* Leaves a host, where every message starts in class 0. */
+/* Sends from a host, where every message starts in class 0. */
 static void replay_inject(struct replay *replay, uint32_t host)
 {
 	struct channel_graph *channels = replay->verifier->channels;
@@ -36,7 +36,7 @@ static void replay_inject(struct replay *replay, uint32_t host)
 	replay->verifier->demand[channels->host_out[host]] += replay->demand;
 }
 
-/* Leaves switch 'at'. Returns the error, or NULL. */
+/* Forwards from switch 'at'. Returns an error text, or NULL. */
 static inline const char *replay_port(
 	struct replay *replay, uint32_t at, unsigned port, bool adaptive)
 {

@@ -32,7 +32,7 @@ static int verifier_init(struct verifier *verifier, const struct topology *topol
 	return 0;
 }
 
-/* Keeps only the first finding as evidence. */
+/* Stores the text as evidence, unless there already is some. */
 static void verify_report(struct verifier *verifier, const char *format, ...)
 {
 	va_list args;
@@ -57,7 +57,7 @@ void verify_report_invalid(struct verifier *verifier, uint32_t source, uint32_t 
 		reason, name);
 }
 
-/* Distances from all switches to the host's switch (links work in both directions). */
+/* Computes the distances from all switches to the host's switch; links work in both directions. */
 static void measure_distances(struct verifier *verifier, uint32_t host)
 {
 	uint32_t start = verify_host_switch(verifier, host), head = 0, tail = 0;
@@ -112,7 +112,7 @@ static void sum_up_loads(struct verifier *verifier)
 		0, squares / (double)channels - report->link_load.mean * report->link_load.mean));
 }
 
-/* Keeps the most loaded channels, in this order. */
+/* Inserts a channel into the sorted list of the most loaded channels. */
 static void note_hot(struct route_report *report, struct topology_port from, double load)
 {
 	unsigned at = report->uniform.hot_channels;
@@ -132,7 +132,7 @@ static void find_bound(struct verifier *verifier)
 {
 	const struct topology *topology = verifier->topology;
 	struct route_report *report = verifier->report;
-	/* With several planes, each port sends only to the ports of its own plane. */
+	/* With several planes, each port only sends to ports of its own plane. */
 	double others = (double)report->pairs / (double)topology->hosts;
 
 	report->uniform.load = calloc(2u * topology->links + 1u, sizeof(double));
@@ -263,8 +263,8 @@ static int check_sizes(
 	return 0;
 }
 
-/* Switches have one rule for all packets: a part without a rule follows the other's, and two
- * different rules are an error. */
+/* Switches apply one rule to all packets: a part without a rule follows the rule of another part,
+ * and two different rules are an error. */
 static int find_rule(const struct topology *topology, const struct route_subject *subject,
 	const struct vc_rule **rule, struct error *error)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The verifier's walk through destination tables. A switch treats all packets to one destination
- * alike, so all sources are walked together. The primary ports form a tree (if they do not, that is
- * the finding), along which sources are summed up. */
+/* Walks through destination tables. A switch treats all packets to a destination equally, so all
+ * sources are walked together. Unless the tables are faulty, the primary ports form a tree, along
+ * which sources are summed up. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,14 +57,15 @@ void verify_walk_destroy(struct verifier *verifier)
 	free(walk);
 }
 
-/* The channel of the primary port; CHANNEL_NONE without an entry or a link. */
+/* Returns the channel of the primary port; CHANNEL_NONE without an entry or a link. */
 static uint32_t primary_out(const struct verifier *verifier, const struct route_table *table,
 	uint32_t at, uint32_t destination)
 {
 	return channel_graph_out(verifier->channels, at, route_table_port(table, at, destination));
 }
 
-/* The result of the switch after 'at' or, if there is no such switch, the result of 'at' itself. */
+/* Returns the result of the next switch after 'at'. If there is none, sets '*next' to VERIFY_NO_WAY
+ * and returns the result of 'at'. */
 static uint32_t hops_of_next(const struct verifier *verifier, const struct route_table *table,
 	uint32_t at, uint32_t destination, uint32_t *next)
 {
@@ -81,9 +82,9 @@ static uint32_t hops_of_next(const struct verifier *verifier, const struct route
 	return verifier->walk->hops[to.device];
 }
 
-/* Follows the primary ports from 'at' to a switch with a known result and passes this on to the
- * switches on the way. Switches on the path are marked as a loop, because that is what meeting one
- * of them again means. */
+/* Follows the primary ports from 'at' to a switch with a known result, and assigns the result to
+ * the switches on the path. Meanwhile these are marked as a loop, which is correct if the path
+ * returns to one of them. */
 static void measure_hops(struct verifier *verifier, const struct route_table *table, uint32_t at,
 	uint32_t destination)
 {
