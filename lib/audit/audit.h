@@ -88,8 +88,8 @@ struct audit_rules {
 	uint32_t window;    /* maximum number of frames that a host may resend to another host */
 	uint32_t vc_blocks; /* blocks per VC buffer of a switch; 0: unknown */
 	const bool *timed;  /* [link]: rate and delay are enforced; NULL: on all links */
-	const bool *waits;  /* [way]: arrivals count from the end of the tail, otherwise of the
-			       header; NULL: none do */
+	const bool *waits;  /* [way]: arrivals are timed at the end of the tail, not of the header;
+			       NULL: none */
 	uint64_t routing_delay_ps;
 	/* A complete capture on the virtual clock, in event order: checks allow no tolerance. */
 	bool exact;
@@ -99,8 +99,8 @@ struct audit_rules {
 
 struct audit_frame_at {
 	uint32_t way; /* the port's direction: topology_way_at() */
-	bool out;     /* sent by the device; otherwise received, or */
-	bool gone;    /* discarded after it was stored */
+	bool out;     /* sent by the device; false: received or discarded */
+	bool gone;    /* discarded by the device after it was stored */
 	bool alone;   /* not all frames of the port were captured: only the bytes are checked */
 	uint64_t time_ns, number;
 	uint32_t file;

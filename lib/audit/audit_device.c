@@ -51,7 +51,7 @@ static void decide_by_route(
 	}
 }
 
-/* Returns the table's port, as a set, to the host that is drawn for a packet. */
+/* Returns the table's port to the host that is drawn for a packet, as a set. */
 static uint64_t drawn_port(
 	const struct audit *audit, const struct frame_header *header, uint32_t at)
 {

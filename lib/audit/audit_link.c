@@ -334,8 +334,7 @@ static void compare(struct audit *audit, uint32_t way, const struct audit_frame 
 		audit_report(audit, AUDIT_CHANGED, &arrived->seen,
 			"%s: differs from what was sent in frame %" PRIu64, text,
 			left->seen.number);
-	/* On the real clock, loops stamp control frames with the current time, so order is unknown.
-	 */
+	/* On the real clock, loops may stamp control frames out of order. */
 	if (left->passed && (audit->rules.exact || left->class == AUDIT_DATA))
 		audit_report(audit, AUDIT_OVERTAKEN, &left->passer,
 			"%s: arrives before frame %" PRIu64 ", which was sent earlier", text,
@@ -374,7 +373,7 @@ void audit_link_out(struct audit *audit, struct audit_seen *seen)
 		audit_keep(audit, &seen->frame, place, &seen->port->on_link[seen->frame.class]);
 }
 
-/* Finds the transmission of an arriving frame, if damage changed its identity with the length. */
+/* Finds the transmission of an arriving frame; by length if damage changed the identity. */
 static uint32_t find_sent(struct audit *audit, const struct audit_seen *seen, uint32_t way)
 {
 	uint32_t found = audit_find(audit, seen->frame.identity, audit_place_of_way(audit, way));

@@ -37,7 +37,7 @@ struct audit_frame {
 	struct audit_mark seen, passer;
 	uint64_t identity; /* hash that is the same on every link */
 	uint64_t fixed;    /* hash of all bytes that no switch changes */
-	uint64_t birth;    /* rank of its first transmission; 0: unknown */
+	uint64_t birth;    /* index of its first transmission; 0: unknown */
 	uint32_t bytes;
 	struct frame_header header;
 	uint8_t route[FRAME_ROUTE_MAX];
@@ -58,8 +58,7 @@ struct audit_port {
 	/* Credits per VC. Each set holds the VCs whose value is known. */
 	uint16_t limit_known, granted_known, reported_known;
 	uint64_t arrived_ns; /* time of the last arrival at the peer; 0: none */
-	/* Set of classes. Nothing of the class has arrived since a silence that may have been a
-	 * cut. */
+	/* Set of classes with no arrivals since a silence in which the link may have been cut. */
 	uint8_t cut;
 	uint64_t credit_in, credit_out; /* record numbers of the last credit frames */
 	uint32_t sent[FRAME_VCS_MAX],
@@ -87,7 +86,7 @@ struct audit_pair {
 	uint64_t key;           /* 0: free slot */
 	uint64_t birth[2];      /* birth of the last arrival: [0] not adapted, [1] adapted */
 	uint32_t sent, arrived; /* latest sequence numbers */
-	uint32_t first;   /* first sequence number; minus the window if 'numbered' was set then */
+	uint32_t first;   /* first sequence number of the flow, minus the window if 'numbered' */
 	uint32_t message; /* message number of the last frame sent */
 	uint32_t offered; /* last flow offered by the receiver; 0: none */
 	bool began, received; /* a frame was sent; a frame first sent within the capture arrived */
@@ -134,17 +133,17 @@ struct audit_seen {
 	uint32_t credits;
 };
 
-/* Returns [device]: true if some ports of the device are not captured. The caller frees the array.
+/* Returns an array: true for devices of which some ports are not captured. The caller frees it.
  * Returns NULL if out of memory. */
 bool *audit_partial_devices(const struct topology *topology, const bool *captured);
 
-/* Writes "kind 1, 0 to 5, message 3, sequence 17" to 'text', which is returned. */
+/* Writes text such as "kind 1, 0 to 5, message 3, sequence 17". Returns 'text'. */
 #define AUDIT_TEXT 96
 const char *audit_describe(const struct audit_frame *frame, char text[AUDIT_TEXT]);
 
 void audit_report(struct audit *audit, enum audit_kind kind, const struct audit_mark *mark,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* Writes the port's name to 'text', which is returned. */
+/* Writes the port's name. Returns 'text'. */
 const char *audit_port_name(
 	const struct audit *audit, uint32_t way, char text[TOPOLOGY_NAME_MAX + 8]);
 
@@ -175,7 +174,7 @@ uint64_t audit_ghost_of(const struct audit *audit, const struct audit_frame *fra
 void audit_pass(struct audit *audit, uint32_t index, const struct audit_mark *mark);
 /* Returns whether the frame may have been in flight when the capture started. */
 bool audit_began_before(const struct audit *audit, const struct audit_frame *frame);
-/* Holds a record whose predecessor is missing until that is read or can no longer arrive. */
+/* Holds a record without its predecessor until the latter is read or can no longer arrive. */
 void audit_wait(struct audit *audit, const struct audit_frame *frame, uint32_t place);
 
 /* Returns the pair's record, or NULL if out of memory. */

@@ -14,7 +14,7 @@ struct source {
 
 struct entry {
 	struct capture_ordered packet;
-	uint64_t turn; /* rank in which it was read */
+	uint64_t turn; /* position in reading order */
 };
 
 struct capture_order {

@@ -55,7 +55,7 @@ struct capture_reader {
 	/* Time from which all interfaces were captured: the last one had been added, and each one
 	 * with packets had its first packet. */
 	uint64_t complete_ns;
-	uint64_t ended_ns; /* likewise, the time when the first interface's capture ended */
+	uint64_t ended_ns; /* time when the first interface's capture ended */
 	/* Private. */
 	bool pcap, swapped, nanoseconds;
 	size_t at;

@@ -178,7 +178,7 @@ static uint32_t queue_way(const struct why *why, const struct why_event *left)
 	return why->rules.vcs_known && !why->rules.voq ? WHY_NONE : left->way;
 }
 
-/* Returns the direction from a switch to the host. */
+/* Returns the direction from a switch to the host, or 'otherwise' if there is none. */
 static uint32_t way_to(const struct why *why, uint16_t host, uint32_t otherwise)
 {
 	const struct topology_port port = {.kind = DEVICE_HOST, .device = host};

@@ -63,8 +63,8 @@ static char *read_all(FILE *in, size_t max, size_t *length, struct memory memory
 	return text;
 }
 
-/* A FIFO with a writer is a pipe, such as a shell's <(…). Opening one without a writer would block
- * forever without O_NONBLOCK. */
+/* A FIFO with a writer is a pipe, such as a shell's <(…). Without O_NONBLOCK, opening a FIFO that
+ * has no writer would block forever. */
 static FILE *open_fifo(int fd, const char *path, struct error *error)
 {
 	unsigned char first;

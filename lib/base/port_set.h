@@ -67,7 +67,7 @@ static inline __attribute__((always_inline)) uint64_t port_set_word(port_set set
 #endif
 }
 
-/* Returns 'bits' as a set that starts at 'port'. It must not extend into the next word. */
+/* Returns 'bits' as a set that starts at 'port'. The set must not extend into the next word. */
 static inline __attribute__((always_inline)) port_set port_set_from(uint64_t bits, unsigned port)
 {
 #ifdef PORT_SET_WIDE

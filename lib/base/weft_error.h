@@ -14,8 +14,7 @@
 #define ERROR_TEXT 512
 
 /* Exit codes of all commands (scripts rely on 0 to 3). An interrupted run reports what it completed
- * and ends with one of these. 130 is for commands that leave work undone: sweep, reproduce, lab up.
- */
+ * and ends with one of these. 130 is for commands that leave work undone: sweep, reproduce, up. */
 enum weft_exit {
 	EXIT_DONE = 0,          /* the work was done */
 	EXIT_BAD_ANSWER = 1,    /* the work was done, but its result is bad */
@@ -33,7 +32,7 @@ struct error {
 int error_set(struct error *error, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* As error_set() with EINVAL, with "ORIGIN:LINE:COLUMN: " before the text, where 0 is omitted. */
+/* Sets "ORIGIN:LINE:COLUMN: TEXT" and returns -EINVAL. A line or column of 0 is omitted. */
 int error_at(struct error *error, const char *origin, uint32_t line, uint32_t column,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
 int error_at_va(struct error *error, const char *origin, uint32_t line, uint32_t column,
@@ -53,7 +52,7 @@ enum weft_exit error_exit_code(int result);
 
 /* Returns the length in bytes of the control character at 'at', or 0 if there is none. 'left' bytes
  * of text remain. Line feed and tab do not count as control characters. 'before': the preceding
- * byte, or 0 at the start. C1 characters are two bytes in UTF-8, or one that is invalid there. */
+ * byte, or 0 at the start. C1 characters take two bytes in UTF-8, or one invalid byte. */
 unsigned text_control(const char *at, size_t left, unsigned char before);
 
 /* Replaces each byte of a control character with "\xNN". Text that no longer fits is cut off. */

@@ -63,8 +63,8 @@ static inline uint16_t byte_time_part(uint64_t byte_time)
 	return (uint16_t)byte_time;
 }
 
-/* Initial fraction of a picosecond of a transmitter. With it, a sum of frame times is the exact
- * time rounded up, so the rate is met and never exceeded. */
+/* A transmitter's initial fraction of a picosecond. With it, a sum of frame times is the exact time
+ * rounded up, so the rate is met and never exceeded. */
 #define WIRE_REST UINT16_MAX
 
 /* Returns the time of the next frame, of at most FRAME_BYTES_MAX, and updates the fraction. */

@@ -53,7 +53,7 @@ void capture_end(
 		return;
 	}
 	slot->state = *state;
-	now = slot->now; /* the flush gives the slot to the writer */
+	now = slot->now; /* the flush passes the slot to the writer */
 	record_ring_flush(capture->ring);
 	/* A loop that is catching up stamps frames with past times. */
 	if (now > atomic_load_explicit(&capture->newest, memory_order_relaxed))

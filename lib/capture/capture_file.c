@@ -101,7 +101,7 @@ static void member_write_counts(struct capture_file *file, struct member *member
 	member->written = 0;
 }
 
-/* Ends the current file, which gets the frames so far, and opens the next one. */
+/* Ends the current file with all frames so far, and opens the next one. */
 static void next_file(struct capture_file *file)
 {
 	int result;
@@ -490,8 +490,8 @@ int capture_file_add(struct capture_file *file, struct port *port, struct captur
 	return result;
 }
 
-/* Waits until the thread releases the member. If the reader is stuck, discards the member's frames;
- * returns how many. */
+/* Waits until the thread releases the member. If the reader is stuck, discards the member's frames
+ * and returns their number. */
 static uint64_t wait_left(struct capture_file *file, struct port *port)
 {
 	struct timespec until;

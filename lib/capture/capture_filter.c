@@ -28,7 +28,7 @@ const uint8_t *tap_packet_payload(const uint8_t *frame, uint32_t frame_bytes, ui
 	return frame + offset;
 }
 
-/* The header checksum distinguishes the start of a packet from other parts and other payload. */
+/* The header checksum distinguishes the start of a packet from all other payload. */
 uint32_t tap_packet_bytes(const uint8_t *payload, uint32_t bytes)
 {
 	uint32_t header, length, sum = 0, before = segment_header(payload, bytes);

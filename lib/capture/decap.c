@@ -16,7 +16,7 @@
 
 /* A packet of which some parts have arrived. */
 struct pending {
-	uint64_t message; /* all ever used: a data plane may still read them */
+	uint64_t message; /* source, destination, message number */
 	uint32_t port;    /* interface and direction */
 	uint32_t sequence, part_bytes, packet_bytes, missing;
 	uint64_t *got;  /* one bit per part; 'bytes' follows in the same allocation */

@@ -113,7 +113,7 @@ const char *goal_kind_name(enum goal_kind kind);
 struct goal_part {
 	const struct goal *goal;
 	const char *name;
-	uint64_t delay_ns; /* start of its operations, after a calc 'start' */
+	uint64_t delay_ns; /* delay of its operations, as a calc 'start' */
 };
 
 /* Returns a schedule for goal_destroy(), or NULL with errno and 'error' set: EINVAL if ranks,
@@ -125,8 +125,8 @@ struct goal *goal_join(const struct goal_part *part, uint32_t parts, struct erro
 
 #define GOAL_MATRIX_RANKS_MAX 8192
 
-/* Reads '*matrix', indexed by [from * ranks + to]. The caller frees it, even after an error.
- * Returns 0, or a negative errno with 'error' set. */
+/* Allocates '*matrix', indexed by [from * ranks + to], and reads it. The caller frees it, even
+ * after an error. Returns 0, or a negative errno with 'error' set. */
 int goal_matrix_load(const char *path, uint32_t ranks, uint64_t **matrix, struct error *error);
 /* The same for a 0-terminated text in memory, which is modified. 'matrix' must be zeroed. */
 int goal_matrix_parse(char *text, size_t length, const char *path, uint32_t ranks, uint64_t *matrix,

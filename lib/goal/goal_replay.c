@@ -378,7 +378,7 @@ bool goal_replay_poll(
 	return true;
 }
 
-/* Returns false if this would exceed the messages that the host sends. */
+/* Returns false if there are already as many messages as the host sends. */
 static bool put_in_flight(struct goal_replay *replay, uint32_t word)
 {
 	struct goal_replay_channel *channel =

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A file that keeps its contents until the new ones are complete. They are written to a file in the
- * same folder, which replaces the old one on close. Devices, pipes, files that do not have exactly
- * one hard link, and files in a folder where no file can be created are written in place and never
- * removed. */
+/* A file that keeps its contents until the new ones are complete. The new contents are written to a
+ * file in the same folder, which replaces the old one on close. Devices, pipes, files that do not
+ * have exactly one hard link, and files in a folder where no file can be created are written in
+ * place and never removed. */
 
 #include <limits.h>
 #include <stdbool.h>
@@ -21,7 +21,7 @@ struct atomic_file {
 	bool nameless;         /* the temporary file has no name yet */
 };
 
-/* Opens the file. Returns 0, or -errno with 'error' set. 'path' must stay valid until the end. */
+/* Opens the file. Returns 0, or -errno with 'error' set. 'path' must outlive the open file. */
 int atomic_file_open(struct atomic_file *file, struct error *error);
 /* Replaces the file. On failure, the old contents remain unless they were overwritten in place. */
 int atomic_file_close(struct atomic_file *file, struct error *error);

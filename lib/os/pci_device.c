@@ -39,8 +39,7 @@ static void add(char *out, size_t size, const char *format, ...)
 	va_end(args);
 }
 
-/* Calls 'matches' with each line of a file in /proc/net until one matches, and returns true then.
- */
+/* Calls 'matches' with each line of a file in /proc/net. Returns true as soon as one matches. */
 static bool any_line(const char *root, const char *file, const char *name,
 	bool (*matches)(const char *line, const char *name))
 {

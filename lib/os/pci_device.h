@@ -19,7 +19,7 @@
 
 struct pci_interface {
 	char name[16];
-	bool up;       /* set by the administrator */
+	bool up;       /* administratively up */
 	int carrier;   /* 1, 0, or -1 if unknown, for example when the interface is down */
 	long speed;    /* Mbps; -1: unknown */
 	char use[128]; /* by the machine's own network, such as "default route"; "": none */

@@ -326,7 +326,7 @@ uint64_t tap_losses_queue(const struct tap_losses *losses, const char *name)
 	return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
-/* Returns the value of FULL. One line lists the names, the next one their values. */
+/* Returns the counter named FULL. One line lists the names, the next one their values. */
 static uint64_t count_sockets(int fd)
 {
 	char text[TEXT_BYTES];

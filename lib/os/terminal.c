@@ -99,7 +99,7 @@ void tty_escape(struct tty_escape *guard)
 	*guard = (struct tty_escape){
 		.out = {.fd = STDOUT_FILENO}, .err = {.fd = STDERR_FILENO, .returns = true}};
 	guard_stream(&stdout, &guard->out, _IOLBF);
-	guard_stream(&stderr, &guard->err, _IONBF); /* progress has no newlines */
+	guard_stream(&stderr, &guard->err, _IONBF); /* progress lines have no newline */
 }
 
 struct stoppable_output {

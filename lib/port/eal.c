@@ -240,8 +240,8 @@ static void silence_end(const struct silence *silence, char *errors, size_t size
 	errors[length > 0 ? length : 0] = '\0';
 }
 
-/* Sets the most precise message. For a wrong argument it is getopt()'s: "PROGRAM: unrecognized
- * option '--x'". EAL's log comes next, its FATAL lines last. */
+/* Chooses the most precise text: getopt()'s message about a wrong argument ("PROGRAM: unrecognized
+ * option '--x'"), otherwise EAL's log, otherwise its FATAL lines. */
 static int fault_from_texts(struct error *error, int code, const struct arguments *arguments,
 	const char *errors, const struct log_capture *log)
 {

@@ -17,7 +17,7 @@
 struct eal_options {
 	const char *prefix;     /* file prefix; NULL: "weft-PID" */
 	unsigned lcores;        /* including the main lcore; 0: 1 */
-	unsigned memory_mib;    /* 0: 256. An IOMMU locks all of it for PCI devices */
+	unsigned memory_mib;    /* 0: 256. PCI devices behind an IOMMU lock all of it */
 	unsigned files;         /* descriptors for ports, captures and TAPs, in addition to EAL's */
 	const char *const *pci; /* PCI addresses from a lab file; NULL-terminated */
 };

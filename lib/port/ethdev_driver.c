@@ -136,7 +136,7 @@ uint32_t ethdev_driver_slots(const struct ethdev_driver *driver, const char *arg
 uint32_t ethdev_driver_room(const struct ethdev_driver *driver, uint32_t frame_bytes,
 	uint32_t min_mtu, uint32_t min_bytes)
 {
-	/* A device keeps an MTU of 1,500 if less suffices, and its driver needs buffers for it. */
+	/* Devices keep an MTU of 1,500 if less suffices; drivers need buffers of that size. */
 	uint32_t longest = RTE_MAX(min_mtu, (uint32_t)RTE_ETHER_MTU) + RTE_ETHER_HDR_LEN;
 	uint32_t room = RTE_MAX(RTE_MAX(frame_bytes, longest) + BUFFER_SPARE, min_bytes);
 

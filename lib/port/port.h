@@ -129,8 +129,8 @@ static inline void packet_free_list(struct weft_packet *packet)
 void port_note_lateness(
 	struct port *port, struct rte_mbuf *const *mbufs, unsigned count, weft_time now);
 
-/* Creates a pool of mbufs with room for a weft_packet and frames of 'frame_bytes', in the memory of
- * this socket if there is enough, otherwise (and for socket -1) in any. NULL: 'error' is set. */
+/* Creates a pool of mbufs with room for a weft_packet and 'frame_bytes', in the memory of this
+ * socket if there is enough, otherwise (and for -1) in any. Returns NULL with 'error' set. */
 struct rte_mempool *port_pool_create(
 	const char *name, unsigned count, unsigned frame_bytes, int socket, struct error *error);
 
@@ -224,7 +224,7 @@ static inline uint16_t port_tx(
 	return count;
 }
 
-/* Arrivals counted by port_note_lateness(), and the sum of their lateness. Any thread. */
+/* Return the arrivals counted by port_note_lateness(), and their total lateness. Any thread. */
 static inline uint64_t port_arrivals(const struct port *port)
 {
 	return port->late != NULL ? __atomic_load_n(&port->late->arrivals, __ATOMIC_RELAXED) : 0;

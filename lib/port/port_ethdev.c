@@ -8,7 +8,7 @@
 #include "ethdev_private.h"
 #include "wire/frame.h"
 
-/* How often sent mbufs are reclaimed, if the driver supports it. */
+/* Interval at which sent mbufs are reclaimed, if the driver supports it. */
 #define IDLE_PS (1 * PS_PER_MS)
 
 /* Merges the segments of a frame into one, or drops the frame. */
@@ -34,7 +34,7 @@ static __attribute__((noinline)) uint16_t keep_linear(
 	return kept;
 }
 
-/* Any driver may chain mbufs, even if it was not asked to. */
+/* Any driver may chain mbufs, even if scattering was not requested. */
 static uint16_t ethdev_rx(struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
 	uint16_t received = rte_eth_rx_burst(port->ethdev, 0, mbufs, count);
@@ -66,8 +66,7 @@ static uint16_t ethdev_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 #define VLAN_ID(tci)  ((tci)&0xFFF)
 #define ADDRESS_BYTES (2 * RTE_ETHER_ADDR_LEN)
 
-/* Inserts the port's tag after the addresses, in the headroom that Weft's pools and drivers leave.
- */
+/* Inserts the port's tag after the addresses, in the headroom left by Weft's pools and drivers. */
 static void tag(const struct port *port, struct rte_mbuf *mbuf)
 {
 	const rte_be32_t bytes =

@@ -45,8 +45,8 @@ struct port_ethdev_needs {
 };
 
 /* Finds the ethdev 'dpdk': a PCI address or vdev name that EAL has probed, or "net_xxx,args", which
- * is then hot-plugged. Returns 0, or -errno with 'error' set to the device, the problem and, for a
- * PCI device, the remedy. */
+ * is then hot-plugged. Returns 0, or -errno with the device, the problem and, for a PCI device, the
+ * remedy in 'error'. */
 int port_attach_ethdev(struct port *port, const char *name, const char *dpdk, struct error *error);
 
 /* Returns whether 'dpdk' names a NIC rather than one of DPDK's virtual devices. */

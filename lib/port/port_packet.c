@@ -22,7 +22,7 @@
 #define SLOTS_MAX     (64u << 10)
 /* Bytes of a slot before the frame (tpacket_rcv() in the kernel). */
 #define SLOT_HEAD_BYTES TPACKET_ALIGN(TPACKET2_HDRLEN + 16)
-/* Makes a block whole pages without a gap at the end: 256 times a multiple of 16 bytes. */
+/* Blocks of the ring are then whole pages without a gap: 256 times a multiple of 16 bytes. */
 #define SLOTS_IN_BLOCK 256u
 #define ADDRESS_BYTES  (2 * RTE_ETHER_ADDR_LEN)
 

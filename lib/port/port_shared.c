@@ -39,8 +39,7 @@ static __attribute__((noinline, cold)) void note_starved(struct shared_ctx *ctx)
 	ctx->starved = true;
 }
 
-/* A faulty neighbour may write any time: a time further from now than loops can differ is ignored.
- */
+/* Ignore times further from now than loops can differ: a faulty neighbour may write any value. */
 #define AHEAD_MAX_PS  PS_PER_S
 #define BEHIND_MAX_PS (10 * PS_PER_S)
 

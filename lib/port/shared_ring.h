@@ -136,7 +136,7 @@ static inline void shared_ring_wake(struct shared_ring_rx *rx)
  * shared_file_notify(). */
 static inline bool shared_ring_reader_sleeps(const struct shared_ring_tx *tx)
 {
-	/* The reader announces its sleep and then checks the position, so one sees the other. */
+	/* The reader announces its sleep, then checks the position: one side must see the other. */
 	atomic_thread_fence(memory_order_seq_cst);
 	return atomic_load_explicit(&tx->ring.sleep->set, memory_order_relaxed) != 0;
 }

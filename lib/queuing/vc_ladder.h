@@ -110,7 +110,7 @@ uint8_t vc_ladder_next(const struct vc_rule *rule, const struct vc_ladder *ladde
 enum vc_ladder_move vc_ladder_move(const struct vc_rule *rule, const struct vc_ladder *ladder,
 	uint32_t at, unsigned input, uint8_t from, uint64_t *set);
 
-/* In a HyperX: return the set of rows that contain these ports, and all ports of these rows. A
+/* Return the set of a HyperX's rows that contain these ports, and all ports of these rows. A
  * destination's minimal ports have one row per link of a minimal path. */
 uint64_t vc_ladder_rows(const struct vc_rule *rule, uint32_t at, uint64_t ports);
 uint64_t vc_ladder_row_ports(const struct vc_rule *rule, uint32_t at, uint64_t ports);

@@ -330,8 +330,7 @@ static inline bool event_queue_pop(
 }
 
 /* Returns a time before which there is no event, or WEFT_TIME_NEVER if there are no events. It is
- * exact if the first event is in a lane or the current bucket, otherwise the start of its bucket.
- */
+ * exact if the first event is in a lane or the current bucket, otherwise its bucket's start. */
 weft_time event_queue_next(const struct event_queue *queue);
 
 bool event_queue_is_empty(const struct event_queue *queue);
@@ -370,7 +369,7 @@ static inline bool event_queue_has_begun(const struct event_queue *queue)
 	return queue->lane[EVENT_CALENDAR].first == 1;
 }
 
-/* Finds the first bucket with events after number '*number', which is set to its number. Returns
- * how many events it has, unsorted, or 0 if there is none. Start with queue->current. */
+/* Finds the first bucket with events after bucket '*number', and updates '*number'. Returns how
+ * many unsorted events it has, or 0 if there is none. Start with queue->current. */
 unsigned event_queue_following(
 	const struct event_queue *queue, uint64_t *number, const struct event_bucket **bucket);

@@ -137,7 +137,7 @@ static int reply_links(struct telemetry *telemetry, const char *command, const c
 	unsigned from = parameters == NULL ? 0 : (unsigned)strtoul(parameters, NULL, 10);
 
 	(void)command;
-	/* Keyed by number: DPDK 22.11 has no arrays of objects, and port names are not valid. */
+	/* Keyed by number: 22.11 has no arrays of objects, and port names are not valid keys. */
 	rte_tel_data_start_dict(reply);
 	for (unsigned i = 0; i < LINKS_PER_PAGE && telemetry->link != NULL; i++) {
 		struct telemetry_link link = {.state = "", .counters = 0};
