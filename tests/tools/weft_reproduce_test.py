@@ -680,8 +680,8 @@ class Reproduce(unittest.TestCase):
 
     def test_the_page_has_the_itbs_that_its_command_prints(self):
         page = (pathlib.Path(__file__).parents[2] / "docs/explanation/papers/itb.md").read_text()
-        itbs, compute = re.search(r"a draw per pair of hosts gives (\d\.\d+) per message\. "
-                                  r"To check: `weft (route compute [^`]*) -o r`", " ".join(page.split())).groups()
+        itbs, compute = re.search(r"drawing per pair of hosts gives (\d\.\d+) ITBs per message\. "
+                                  r"To verify this, run `weft (route compute [^`]*) -o r`", " ".join(page.split())).groups()
         routes = str(self.dir / "r")
         for command in ([*compute.split(), "-o", routes], ["route", "verify", compute.split()[2], routes]):
             done = subprocess.run([WEFT, *command], capture_output=True, text=True, check=True)
