@@ -202,6 +202,8 @@ void port_watch_ethdev(struct port *port)
 
 	if (port->ethdev >= RTE_MAX_ETHPORTS || ctx->watched || ctx->driver->is_virtual)
 		return;
+	/* DPDK's thread may be late, and a carrier lost before it looked would not count. */
+	note_carrier(ctx);
 	ctx->watched = rte_eal_alarm_set(1, look, ctx) == 0;
 }
 

@@ -58,18 +58,20 @@ static bool all_are(enum link_end_state state)
 	return side[0].sw->port[0].link.state == state && side[1].sw->port[0].link.state == state;
 }
 
-/* An interrupt takes its own time: after a hello interval the test's clock stands still, and the
- * links get some minutes of the real one. */
+/* A carrier is seen in real time. After 'interval' the test's clock stands still while a link is to
+ * fall, because no hello may do that. While links are to come up, hellos must go on. The links get
+ * some minutes of real time. */
 static void expect_soon(enum link_end_state state, weft_time interval)
 {
+	const weft_time step = interval / TURNS;
 	struct clock clock;
 
 	for (unsigned i = 0; i < TURNS && !all_are(state); i++)
-		turn(interval / TURNS);
+		turn(step);
 	clock_start(&clock, 1);
 	for (weft_time end = clock_now(&clock) + 240 * PS_PER_S;
 		!all_are(state) && clock_now(&clock) < end;)
-		turn(0);
+		turn(state == LINK_UP ? step : 0);
 	if (!all_are(state))
 		fail_msg("links are %d and %d, not %d", side[0].sw->port[0].link.state,
 			side[1].sw->port[0].link.state, state);
