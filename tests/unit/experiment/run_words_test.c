@@ -165,7 +165,8 @@ UNIT_TEST(every_word_has_a_summary)
 
 UNIT_TEST(the_table_of_topologies_has_every_kind)
 {
-	expect_in_table(&generators, "reference/topology-file.md", "| Kind (options) | Ports of a switch |");
+	expect_in_table(&generators, "reference/topology-file.md",
+		"| Kind (options) | Ports of a switch |");
 }
 
 UNIT_TEST(the_routing_pages_have_every_algorithm)
