@@ -97,7 +97,7 @@ const struct mapper_generation *mapper_current(const struct mapper *mapper)
 bool mapper_is_settled(const struct mapper *mapper)
 {
 	return mapper->state == MAPPER_LEADING && mapper_current(mapper) != NULL &&
-	       discovery_done(&mapper->discovery) && !mapper->stale;
+	       mapper->map.changes == mapper->computed && !mapper->stale;
 }
 
 uint32_t mapper_host_epoch(const struct mapper *mapper, uint32_t host)
@@ -152,7 +152,8 @@ static void take_lead(struct mapper *mapper, weft_time now)
 	mapper->lesser_seen = mapper->agent->refused[MAPPER_REFUSED_LESSER];
 	mapper->acknowledgements = 0;
 	mapper->candidates = mapper->beat = mapper->beats = 0;
-	mapper->not_before = 0;
+	/* Without a link the mapper waits, as in link_changed(). */
+	mapper->not_before = mapper->agent->linked == 0 ? now + mapper->config.takeover_ps : 0;
 	mapper->sweep_at = now + mapper->config.sweep_ps;
 	update_self(mapper, now);
 	restart_map(mapper);

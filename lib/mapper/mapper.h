@@ -171,7 +171,8 @@ static inline bool mapper_leads(const struct mapper *mapper)
 	return mapper->state >= MAPPER_MAPPING;
 }
 
-/* Returns true if the mapper leads and all its devices use its latest tables. */
+/* Returns true if the mapper leads, its latest tables are those for its map, and all its devices
+ * use them. */
 bool mapper_is_settled(const struct mapper *mapper);
 
 /* Returns the mapper's own latest tables, or NULL if there are none. Valid until the next poll. */

@@ -190,6 +190,22 @@ FABRIC_TEST(a_switch_dies_and_starts_anew, torus_of_16)
 	fabric_assert_works(fabric);
 }
 
+FABRIC_TEST(a_mapper_is_settled_while_it_sweeps_but_not_while_its_map_has_changed, torus_of_16)
+{
+	const struct mapper *leader;
+
+	run(fabric, A_WHILE);
+	leader = the_leader(fabric);
+	net_run(&fabric->net, leader->sweep_at);
+	assert_false(discovery_done(&leader->discovery));
+	assert_true(mapper_is_settled(leader));
+	net_cut_link(&fabric->net, 3, true);
+	run(fabric, fabric->config.gather_ps / 2);
+	assert_false(mapper_is_settled(leader));
+	run(fabric, A_WHILE);
+	assert_true(mapper_is_settled(leader));
+}
+
 static uint32_t host_link(const struct topology *topology, uint32_t host)
 {
 	return (uint32_t)topology->host_link[host];
@@ -212,6 +228,42 @@ FABRIC_TEST(a_mapper_whose_own_link_is_down_for_a_moment_changes_nothing, torus_
 		}
 		assert_ptr_equal(the_leader(fabric), &fabric->mapper[leader]);
 	}
+	assert_int_equal(fabric->commits, 0);
+	fabric_assert_works(fabric);
+}
+
+/* Between the two it is up for less time than a probe of the neighbour takes. */
+FABRIC_TEST(a_mapper_whose_own_link_bounces_changes_nothing, torus_of_16)
+{
+	uint32_t link;
+
+	run(fabric, A_WHILE);
+	fabric_watch_commits(fabric);
+	link = host_link(fabric->net.topology, leading_host(fabric));
+	for (unsigned up = 0; up < 2; up++) {
+		net_cut_link(&fabric->net, link, true);
+		run(fabric, up ? fabric->config.takeover_ps / 2 : PS_PER_US);
+		net_cut_link(&fabric->net, link, false);
+		run(fabric, up ? A_WHILE : PS_PER_US / 2);
+	}
+	assert_int_equal(fabric->commits, 0);
+	fabric_assert_works(fabric);
+}
+
+FABRIC_TEST(a_mapper_that_wakes_up_before_its_link_does_changes_nothing, torus_of_16)
+{
+	struct mapper_agent *agent;
+	uint32_t leader;
+
+	run(fabric, A_WHILE);
+	fabric_watch_commits(fabric);
+	leader = leading_host(fabric);
+	agent = &fabric->net.host_agent[leader];
+	mapper_agent_set_link(agent, 0, false);
+	mapper_absent(&fabric->mapper[leader], agent->config.lease_ps + 1, fabric->net.now);
+	run(fabric, fabric->config.takeover_ps / 2);
+	mapper_agent_set_link(agent, 0, true);
+	run(fabric, A_WHILE);
 	assert_int_equal(fabric->commits, 0);
 	fabric_assert_works(fabric);
 }
