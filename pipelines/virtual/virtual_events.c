@@ -423,19 +423,17 @@ static void change(void *ctx, uint32_t link)
 
 static void take_counts(struct virtual_fabric *fabric, struct seen *seen)
 {
-	uint64_t value[5] = {0};
+	enum { COUNTS = sizeof(seen->count) / sizeof(uint64_t) };
+	uint64_t value[COUNTS + 1] = {0};
 
 	seen->count = virtual_losses_sum(fabric);
-	value[0] = seen->count.lost;
-	value[1] = seen->count.abandoned;
-	value[2] = seen->count.corrupted;
-	value[3] = seen->count.credits_lost;
+	memcpy(value, &seen->count, sizeof(seen->count));
 	for (uint32_t i = 0; i < fabric->hosts; i++)
 		if (fabric->host[i].nic.recovery != NULL)
-			value[4] += fabric->host[i].nic.recovery->retransmitted;
-	virtual_ranks_sum(fabric, value, 5);
-	seen->count = (struct virtual_fault_count){value[0], value[1], value[2], value[3]};
-	seen->resent = value[4];
+			value[COUNTS] += fabric->host[i].nic.recovery->retransmitted;
+	virtual_ranks_sum(fabric, value, COUNTS + 1);
+	memcpy(&seen->count, value, sizeof(seen->count));
+	seen->resent = value[COUNTS];
 }
 
 static void note(struct virtual_fabric *fabric, const struct run_event_act *act)

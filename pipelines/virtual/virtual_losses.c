@@ -61,6 +61,7 @@ struct virtual_fault_count virtual_losses_sum(const struct virtual_fabric *fabri
 
 		sum.lost += partition->lost;
 		sum.abandoned += partition->abandoned;
+		sum.unsent += partition->unsent;
 		sum.corrupted += partition->corrupted;
 		sum.credits_lost += partition->credits_lost;
 	}
@@ -73,6 +74,7 @@ void virtual_losses_result(const struct virtual_fabric *fabric, struct run_resul
 		return;
 	run_result_count(result, "link_frames_lost", fabric->fault_total.lost);
 	run_result_count(result, "host_frames_abandoned", fabric->fault_total.abandoned);
+	run_result_count(result, "host_frames_unsent_given_up", fabric->fault_total.unsent);
 	run_result_count(result, "link_frames_corrupted", fabric->fault_total.corrupted);
 	run_result_count(result, "link_credits_lost", fabric->fault_total.credits_lost);
 }

@@ -183,6 +183,7 @@ static void commit_host(
 {
 	struct virtual_mapper *mapper = fabric->mapper;
 	struct epoch_routes *routes = mapper->routes, *end = routes + mapper->count;
+	struct route_set *set;
 
 	if (fabric->routes.set == NULL)
 		return;
@@ -191,17 +192,15 @@ static void commit_host(
 	if (routes == end) {
 		free_unused(fabric);
 		if (!array_reserve(&mapper->routes, &mapper->room, mapper->count + 1u,
-			    sizeof(*mapper->routes))) {
+			    sizeof(*mapper->routes)) ||
+			(set = make_set(fabric, agent)) == NULL) {
 			fabric->failed = true;
 			return;
 		}
 		routes = &mapper->routes[mapper->count++];
-		*routes = (struct epoch_routes){
-			agent->epoch, agent->followed, make_set(fabric, agent)};
+		*routes = (struct epoch_routes){agent->epoch, agent->followed, set};
 	}
-	if (routes->set != NULL)
-		datagram_set_routes(&fabric->host[host].nic, routes->set);
-	fabric->failed = fabric->failed || routes->set == NULL;
+	datagram_set_routes(&fabric->host[host].nic, routes->set);
 }
 
 static void commit_switch(

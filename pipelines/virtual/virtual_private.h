@@ -226,9 +226,10 @@ struct virtual_events;
 struct virtual_reroute;
 struct virtual_mapper;
 
-/* Frames lost since the start of the run (virtual_faults.h). */
+/* Frames lost since the start of the run (virtual_faults.h). 'unsent': hosts gave these frames up
+ * before sending them. */
 struct virtual_fault_count {
-	uint64_t lost, abandoned, corrupted, credits_lost;
+	uint64_t lost, abandoned, unsent, corrupted, credits_lost;
 };
 
 struct virtual_fabric {

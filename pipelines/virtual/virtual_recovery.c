@@ -137,6 +137,7 @@ void virtual_recovery_settle(struct virtual_fabric *fabric, uint32_t host, weft_
 	while ((packet = recovery->given_up) != NULL) {
 		recovery->given_up = packet->next;
 		fabric->fault_count.abandoned += packet->stalled != DATAGRAM_WAIT_FIRST;
+		fabric->fault_count.unsent += packet->stalled == DATAGRAM_WAIT_FIRST;
 		virtual_give_up(fabric, packet, now);
 	}
 }

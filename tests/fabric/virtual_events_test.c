@@ -140,6 +140,8 @@ UNIT_TEST(frames_that_wait_in_their_hosts_are_neither_injected_nor_abandoned)
 	assert_int_equal(result->packets.delivered + abandoned, result->packets.injected);
 	assert_int_equal(result->messages.injected, result->packets.injected);
 	assert_true(result->messages.generated > result->packets.injected);
+	assert_in_range(result_counter(result, "host_frames_unsent_given_up"), 1,
+		result->messages.generated - result->messages.injected);
 }
 
 UNIT_TEST(only_frames_that_were_lost_have_a_cut_in_their_network_latency)
