@@ -129,5 +129,9 @@ char *file_text_read(const char *path, size_t max, size_t *length, struct error 
 
 char *file_text_read_spill(const char *path, size_t max, size_t *length, struct error *error)
 {
-	return read_text(path, max, length, (struct memory){spill_resize, spill_free}, error);
+	char *text = read_text(path, max, length, (struct memory){spill_resize, spill_free}, error);
+
+	if (text != NULL)
+		spill_read_in_order(text);
+	return text;
 }

@@ -100,6 +100,12 @@ void *spill_zeroed(size_t count, size_t size)
 	return spill != NULL ? spill->data : NULL;
 }
 
+void spill_read_in_order(void *memory)
+{
+	if (head(memory)->mapped)
+		madvise(head(memory), head(memory)->bytes, MADV_SEQUENTIAL);
+}
+
 void spill_free(void *memory)
 {
 	if (memory != NULL)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 #include "base/arrays.h"
+#include "base/file_text.h"
 #include "base/spill.h"
+
+#include <unistd.h>
 
 #include "unit.h"
 
@@ -107,6 +110,51 @@ UNIT_TEST(an_array_that_outgrows_memory_keeps_its_contents)
 		spill_free(array);
 	}
 	unsetenv("TMPDIR");
+}
+
+/* Whether the kernel reads ahead in the mapping that has this array in its first page. */
+static bool is_read_ahead(const void *array)
+{
+	FILE *maps = fopen("/proc/self/smaps", "r");
+	uintptr_t page = (uintptr_t)array & ~(uintptr_t)(sysconf(_SC_PAGESIZE) - 1);
+	char line[512], start[32];
+
+	snprintf(start, sizeof(start), "%lx-", (unsigned long)page);
+	while (fgets(line, sizeof(line), maps) != NULL && strncmp(line, start, strlen(start)) != 0)
+		;
+	while (fgets(line, sizeof(line), maps) != NULL && strncmp(line, "VmFlags:", 8) != 0)
+		;
+	fclose(maps);
+	return strstr(line, " sr") != NULL;
+}
+
+UNIT_TEST(the_kernel_reads_ahead_only_in_an_array_that_is_read_in_order)
+{
+	void *array = spill_zeroed(2, 1 << 20);
+
+	assert_false(is_read_ahead(array));
+	spill_read_in_order(array);
+	assert_true(is_read_ahead(array));
+	spill_free(array);
+}
+
+UNIT_TEST(the_text_of_a_large_file_is_read_in_order)
+{
+	char path[] = "/var/tmp/weft-text-XXXXXX";
+	struct error error;
+	size_t length;
+	char *text;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, 2 << 20), 0);
+	close(fd);
+	text = file_text_read_spill(path, SIZE_MAX, &length, &error);
+	unlink(path);
+	assert_non_null(text);
+	assert_int_equal(length, 2 << 20);
+	assert_true(is_read_ahead(text));
+	spill_free(text);
 }
 
 /* A file in tmpfs takes memory for all of it at once. */
