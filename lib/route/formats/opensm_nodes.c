@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
+/* The GUIDs of an adapter's next port is at most this much higher. */
+#define GUIDS_OF_ADAPTER 8
+
 static void take_address(struct opensm_nodes *nodes, const struct ib_address *address)
 {
 	struct topology_port at = address->at;
@@ -97,7 +100,8 @@ static int keep(struct opensm_nodes *nodes, struct listing_reader *reader,
 	if (*guid != 0 && *guid == node->guid && *lid != 0)
 		return 0;
 	if ((*lid != 0 && node->lid != 0 && *lid != node->lid) ||
-		(before != device && node->guid < nodes->guid[DEVICE_HOST][before])) {
+		(before != device &&
+			node->guid - nodes->guid[DEVICE_HOST][before] > GUIDS_OF_ADAPTER)) {
 		listing_refuse(reader,
 			"two nodes with LIDs %u and %u are called '%.*s', expected the listing "
 			"with their LIDs instead of topology %s",
