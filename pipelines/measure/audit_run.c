@@ -51,7 +51,7 @@ int audit_run_open(struct audit_run *audit, const struct topology *topology,
 
 	if (result == 0)
 		result = mapped ? fabric_routes_init_mapped(&audit->routes, topology, run, error)
-				: fabric_routes_compute(&audit->routes, topology, run, error);
+				: fabric_routes_find(&audit->routes, topology, run, error);
 	if (result < 0)
 		return result;
 	rules->set = audit->routes.set;

@@ -124,10 +124,15 @@ int device_use_tables(struct weft_switch *sw, const struct switch_tables *tables
 		.vc_rule_at = 0,
 		.sl_to_vc = tables->queues != 0 ? sl_to_vc : NULL,
 		.stage = tables->stage};
+	int result;
 
 	for (unsigned sl = 0; sl < 16; sl++)
 		sl_to_vc[sl] = (uint8_t)(sl < tables->queues ? sl : 0);
-	return switch_set_routing(sw, &routing);
+	result = switch_set_routing(sw, &routing);
+	/* They belong to the paths and numbers of the tables before. */
+	if (result == 0)
+		sw->detour.config.lengths = NULL;
+	return result;
 }
 
 /* --- hosts --- */

@@ -345,7 +345,7 @@ static int measure_lengths(struct fabric_routes *routes, const struct topology *
 		       : error_set(error, ENOMEM, "not enough memory for the lengths of paths");
 }
 
-int fabric_routes_compute(struct fabric_routes *routes, const struct topology *topology,
+int fabric_routes_find(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct error *error)
 {
 	const char *narrow = narrow_part(run);
@@ -364,8 +364,6 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
 		result = check_choice(routes, topology, run, error);
 	if (result == 0)
 		result = make_queuing(routes, topology, run, error);
-	if (result == 0)
-		result = measure_lengths(routes, topology, run, error);
 	if (result == 0) {
 		routes->itbs = run->reconfigure.mode == RUN_RECONFIGURE_ITB ||
 			       run->mapper.after_ps == RUN_AFTER_MAPPER || has_itb(routes->set);
@@ -374,6 +372,16 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
 	} else {
 		fabric_routes_free(routes);
 	}
+	return result;
+}
+
+int fabric_routes_compute(struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, struct error *error)
+{
+	int result = fabric_routes_find(routes, topology, run, error);
+
+	if (result == 0 && (result = measure_lengths(routes, topology, run, error)) < 0)
+		fabric_routes_free(routes);
 	return result;
 }
 
@@ -395,8 +403,6 @@ int fabric_routes_init_mapped(struct fabric_routes *routes, const struct topolog
 		result = check_tables(run, error);
 	if (result == 0)
 		result = make_queuing(routes, topology, run, error);
-	if (result == 0)
-		result = measure_lengths(routes, topology, run, error);
 	/* The mapper may distribute routes with in-transit buffers. */
 	routes->itbs = run->routing.mode == RUN_ROUTING_SOURCE;
 	return result;

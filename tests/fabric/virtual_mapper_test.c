@@ -72,6 +72,18 @@ UNIT_TEST(switches_use_the_vc_classes_of_mapped_tables)
 	assert_non_null(lab.fabric->sw[0]->vc_rule);
 }
 
+/* With new tables the lengths are those of other paths. */
+UNIT_TEST(switches_forget_the_lengths_of_paths_with_their_first_tables)
+{
+	OWNED(virtual_lab) lab = RUN(MAPPER(""), CUT, "topology=torus:dims=4x4,hosts=1",
+		"switch.vcs=4", "routing={algorithm: ugal}");
+
+	expect_healed(&lab);
+	assert_non_null(lab.fabric->routes.lengths);
+	for (uint32_t i = 0; i < lab.fabric->switches; i++)
+		assert_null(lab.fabric->sw[i]->detour.config.lengths);
+}
+
 /* The routes of a ring and of its rest, each without a cycle, have one together. */
 UNIT_TEST(routes_that_could_deadlock_together_follow_each_other_after_a_pause)
 {

@@ -316,7 +316,7 @@ const struct yaml_field run_routing_fields[] = {
 		.choices = ugal_queues_choices,
 		.doc = "The queues that `df-ugal-l`, `df-par`, `ugal`, `omni-war` and `dal` compare: the packet's VC, all VCs of the port, or (`hybrid`) the VC if both paths begin at the same port (`ugal`: all VCs)."},
 	{"ugal-bias", YAML_FIELD_BYTES, YAML_MEMBER(S, ugal_bias_bytes), .max = 1 << 20,
-		.doc = "By how much the queue of the minimal path may exceed twice the queue of the detour (`ugal`: each queue times the links of its path); with `omni-war` and `dal`, it is added to the weight of a detour."},
+		.doc = "By how much the queue of the minimal path may exceed twice the queue of the detour (`ugal`: each queue times the links of its path, or times 1 and 2 with the routes of a mapper); with `omni-war` and `dal`, it is added to the weight of a detour."},
 	{"adaptive", YAML_FIELD_WORD, YAML_MEMBER(S, adaptive), .words = &adaptive_modes,
 		.doc = "How switches choose among the ports of a table. Requires `algorithm: dmodk`."},
 	{"afi", YAML_FIELD_BOOL, YAML_MEMBER(S, afi),

@@ -43,6 +43,27 @@ UNIT_TEST(adaptive_switches_need_tables_with_a_choice_mapped_or_not)
 	}
 }
 
+/* They take switches^2 bytes, and an audit or a mapper has no switches that would read them. */
+UNIT_TEST(only_switches_with_static_tables_get_the_lengths_of_paths)
+{
+	static const char text[] = "weft: run/1\ntopology: \"torus:dims=4x4\"\n"
+				   "switch: {vcs: 4}\nrouting: {algorithm: ugal}\n";
+	OWNED(topology) *topology = topology_generate("torus:dims=4x4", NULL);
+	struct error error = {""};
+	OWNED(run_config) *run = run_config_parse(text, strlen(text), "test", NULL, 0, &error);
+	int (*const make[])(struct fabric_routes *, const struct topology *,
+		const struct run_config *, struct error *) = {
+		fabric_routes_compute, fabric_routes_find, fabric_routes_init_mapped};
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct fabric_routes routes;
+
+		assert_int_equal(make[i](&routes, topology, run, &error), 0);
+		assert_int_equal(routes.lengths != NULL, i == 0);
+		fabric_routes_free(&routes);
+	}
+}
+
 /* On a fat tree, where all that could leave a choice do. */
 UNIT_TEST(an_algorithm_says_whether_its_tables_leave_a_choice)
 {
