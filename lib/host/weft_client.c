@@ -3,7 +3,8 @@
 
 /* libweft. A message that fits in a piece is sent immediately. For a longer message, the sender
  * asks with the first piece. The receiver grants when a receive matches, and further data is copied
- * directly to its buffer. An unexpected message therefore needs no more memory than a piece. */
+ * directly to its buffer. An unexpected message therefore needs no more memory than a piece. When
+ * all of them need STORED_MAX bytes, the first piece of another one is dropped and sent again. */
 
 #include "weft_client_private.h"
 
@@ -20,6 +21,7 @@
 
 #define IDLE_POLLS 4096 /* empty polls between checks of the socket */
 #define SPIN_POLLS 64   /* empty polls before the CPU is yielded to the lab's poll loops */
+#define STORED_MAX (64 << 20)
 
 /* --- progress --- */
 
@@ -35,7 +37,7 @@ static void go_down(struct weft *weft)
 	for (uint32_t i = 0; i < (uint32_t)weft->layout.hosts * weft->layout.endpoints; i++) {
 		struct arriving *arriving = &weft->from[i];
 
-		if (arriving->into != NULL && arriving->into->id == ID_NONE)
+		if (arriving->into != NULL && arriving->into->id == OPERATION_NO_ID)
 			operation_finish(weft, arriving->into, -ENETDOWN);
 		if (arriving->stored != NULL && arriving->stored->claimed != NULL) {
 			operation_finish(weft, arriving->stored->claimed, -ENETDOWN);
@@ -47,6 +49,8 @@ static void go_down(struct weft *weft)
 
 static void progress(struct weft *weft)
 {
+	const bool waits = weft->idle >= SPIN_POLLS;
+
 	if (weft->down)
 		return;
 	if (client_take_completions(weft) + client_take_arrivals(weft) > 0)
@@ -59,6 +63,7 @@ static void progress(struct weft *weft)
 		go_down(weft);
 		return;
 	}
+	weft->dry = !waits && weft->free_slots == ENDPOINT_SEND_SLOTS;
 	client_send_pieces(weft);
 }
 
@@ -87,7 +92,10 @@ int weft_arm(struct weft *weft)
 	eventfd_read(weft->socket.bell, &value);
 	atomic_store(&weft->marks->sleeps, 1);
 	weft->broken = weft->broken || weft_socket_is_dead(&weft->socket);
-	return !has_news(weft);
+	if (has_news(weft))
+		return 0;
+	weft->idle = SPIN_POLLS;
+	return 1;
 }
 
 int weft_fd(const struct weft *weft)
@@ -126,7 +134,7 @@ int weft_wait(struct weft *weft, int timeout_ms)
 			watched[1].fd = set_timer(weft, timeout_ms);
 		if (timeout_ms > 0 && watched[1].fd < 0)
 			return -errno;
-		if (weft_arm(weft) && poll(watched, 2, -1) < 0)
+		if (poll(watched, 2, weft_arm(weft) ? -1 : 0) < 0)
 			return -errno;
 	}
 	progress(weft);
@@ -320,6 +328,7 @@ int weft_open_endpoint(const char *host, int endpoint, struct weft **opened)
 	if (weft == NULL)
 		return -ENOMEM;
 	weft->timer = weft->waits = -1;
+	weft->stored_left = STORED_MAX;
 	result = weft_socket_open(
 		&weft->socket, host, endpoint < 0 ? ENDPOINT_ANY : (uint16_t)endpoint);
 	if (result == 0)

@@ -12,6 +12,7 @@
  *     -ECONNRESET   the program at the other end has ended, or there is none
  *     -ETIMEDOUT    the other end did not answer within nic.give-up
  *     -ENETDOWN     the lab process that runs this host has ended
+ *     -EPROTO       the message had fewer bytes than its sender announced
  *     -EMSGSIZE     the message was longer than the buffer, which contains its first bytes
  *     -ECANCELED    the receive was cancelled with weft_cancel()
  * All programs of a lab must have the same byte order. */

@@ -20,6 +20,8 @@ static void take_grant(
 	op->granted = true;
 	op->agreed = piece->bytes;
 	op->back = piece->back;
+	if (piece->resend && piece->tag < op->moved)
+		op->moved = piece->tag;
 	if (op->agreed <= op->moved)
 		client_sent(weft, op);
 	else
@@ -64,7 +66,7 @@ static void end_piece(struct weft *weft, struct arriving *arriving)
 	struct unexpected *stored = arriving->stored;
 
 	*arriving = (struct arriving){0};
-	if (op != NULL && op->id == ID_NONE)
+	if (op != NULL && op->id == OPERATION_NO_ID)
 		operation_finish_receive(weft, op);
 	else if (op != NULL)
 		client_finish_long(weft, op);

@@ -26,6 +26,7 @@ static void bind_to(
 	op->has_data = piece->has_data;
 	op->message = piece->bytes;
 	op->agreed = op->bytes < piece->bytes ? op->bytes : piece->bytes;
+	op->kept = piece->bytes;
 }
 
 /* Queues the answer to an ask. Returns false if the receive has failed. */
@@ -51,6 +52,7 @@ void client_finish_long(struct weft *weft, struct operation *op)
 
 void client_copy_stored(struct weft *weft, struct operation *op, struct unexpected *stored)
 {
+	op->kept = stored->got;
 	op->moved = op->agreed < stored->got ? op->agreed : stored->got;
 	if (op->moved > 0)
 		memcpy(op->buffer, stored->data, op->moved);
@@ -78,6 +80,7 @@ static void count_unexpected(struct weft *weft, int change)
 void client_unlink(struct weft *weft, struct unexpected **at)
 {
 	count_unexpected(weft, -1);
+	weft->stored_left += (int64_t)(*at)->bytes;
 	*at = (*at)->next;
 	if (*at == NULL)
 		weft->unexpected_end = at;
@@ -104,14 +107,18 @@ static void store(struct weft *weft, struct arriving *arriving, const struct wef
 {
 	uint64_t bytes =
 		piece->bytes < weft->layout.piece_bytes ? piece->bytes : weft->layout.piece_bytes;
-	struct unexpected *stored = malloc(sizeof(*stored) + bytes);
+	struct unexpected *stored;
 
+	if (piece->kind == PIECE_ASK && (int64_t)bytes > weft->stored_left)
+		bytes = 0;
+	stored = malloc(sizeof(*stored) + bytes);
 	if (stored == NULL) {
 		weft->broken = true;
 		return;
 	}
 	*stored = (struct unexpected){.from = *from, .piece = *piece, .bytes = bytes};
 	count_unexpected(weft, 1);
+	weft->stored_left -= (int64_t)bytes;
 	*weft->unexpected_end = stored;
 	weft->unexpected_end = &stored->next;
 	arriving->stored = stored;

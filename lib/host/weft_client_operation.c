@@ -76,7 +76,7 @@ struct operation *operation_begin(struct weft *weft, enum weft_event_kind kind)
 		op = malloc(sizeof(*op));
 	if (op == NULL)
 		return NULL;
-	*op = (struct operation){.kind = kind, .id = ID_NONE};
+	*op = (struct operation){.kind = kind, .id = OPERATION_NO_ID};
 	weft->live++;
 	return op;
 }
@@ -100,7 +100,7 @@ static void tell(struct weft *weft, const struct operation *op, int error)
 void operation_finish(struct weft *weft, struct operation *op, int error)
 {
 	operation_take_out(op);
-	if (op->id != ID_NONE)
+	if (op->id != OPERATION_NO_ID)
 		weft->by_id[op->id & (weft->ids - 1)] = NULL;
 	for (unsigned i = 0; op->pieces > 0 && i < ENDPOINT_SEND_SLOTS; i++)
 		if (weft->slot_op[i] == op) {
@@ -115,7 +115,10 @@ void operation_finish(struct weft *weft, struct operation *op, int error)
 
 void operation_finish_receive(struct weft *weft, struct operation *op)
 {
-	operation_finish(weft, op, op->message > op->bytes ? -EMSGSIZE : 0);
+	operation_finish(weft, op,
+		op->moved < op->agreed    ? -EPROTO /* fewer bytes than the piece's head says */
+		: op->message > op->bytes ? -EMSGSIZE
+					  : 0);
 }
 
 /* --- ids of long messages --- */
@@ -142,7 +145,7 @@ bool operation_give_id(struct weft *weft, struct operation *op)
 	for (uint32_t tried = 0; tried < weft->ids || grow_ids(weft); tried++) {
 		uint32_t id = weft->next_id++;
 
-		if (id == ID_NONE || weft->by_id[id & (weft->ids - 1)] != NULL)
+		if (id == OPERATION_NO_ID || weft->by_id[id & (weft->ids - 1)] != NULL)
 			continue;
 		op->id = id;
 		weft->by_id[id & (weft->ids - 1)] = op;

@@ -12,15 +12,16 @@
 #include "weft_client.h"
 #include "weft_client_socket.h"
 
-#define ID_NONE UINT32_MAX
+#define OPERATION_NO_ID UINT32_MAX
 
 enum piece_kind { PIECE_WHOLE, PIECE_ASK, PIECE_GRANT, PIECE_PART };
 
 /* The head of a piece. Peers are untrusted: values are checked before use. */
 struct piece {
-	uint8_t kind, space, has_data, unused;
-	uint32_t id;   /* ASK, GRANT: id of the sender's operation; PART: id of the receiver's */
-	uint32_t back; /* GRANT: id of the receiver's operation */
+	uint8_t kind, space, has_data;
+	uint8_t resend; /* GRANT: the receiver dropped the data from offset 'tag' on */
+	uint32_t id;    /* ASK, GRANT: id of the sender's operation; PART: id of the receiver's */
+	uint32_t back;  /* GRANT: id of the receiver's operation */
 	uint32_t unused_either;
 	uint64_t tag, data;
 	uint64_t bytes; /* WHOLE, ASK: message length; GRANT: granted bytes; PART: offset */
@@ -43,6 +44,7 @@ struct operation {
 	uint64_t bytes;   /* length of the buffer */
 	uint64_t message; /* length of the message */
 	uint64_t agreed, moved;
+	uint64_t kept;     /* receive: bytes of the first piece that were not dropped */
 	uint32_t id, back; /* ids at this end and at the peer, for a long message */
 	unsigned pieces;   /* pieces in send slots that have not completed */
 	void *context;
@@ -57,7 +59,8 @@ struct unexpected {
 	struct unexpected *next;
 	struct weft_address from;
 	struct piece piece;
-	uint64_t bytes; /* size of 'data': the whole message, or the first piece of a long one */
+	uint64_t bytes; /* size of 'data': the message; or the first piece of a long one, 0: dropped
+			 */
 	uint64_t got;   /* data received so far; a peer may send none with PIECE_ASK */
 	bool whole;     /* all frames of the piece have arrived */
 	struct operation *claimed; /* receive that gets the message when it is complete, or NULL */
@@ -95,10 +98,12 @@ struct weft {
 	uint32_t ids, next_id;    /* ids: a power of two */
 	struct operation *spare;
 	struct unexpected *unexpected, **unexpected_end;
+	int64_t stored_left;   /* STORED_MAX, less the bytes of unexpected messages */
 	struct arriving *from; /* [host * endpoints + endpoint] */
 	struct weft_event *event;
 	uint32_t events, event_head, event_room, live; /* live: operations without an event yet */
-	unsigned idle;
+	unsigned idle;                                 /* consecutive polls that found nothing */
+	bool dry;  /* the interface had sent everything although the program did not wait */
 	int timer; /* -1: not created yet */
 	int waits; /* epoll descriptor */
 	bool down;

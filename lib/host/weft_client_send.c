@@ -106,8 +106,12 @@ static void send_ask(struct weft *weft, struct operation *op)
 
 static void send_grant(struct weft *weft, struct operation *op)
 {
-	const struct piece piece = {
-		.kind = PIECE_GRANT, .id = op->back, .back = op->id, .bytes = op->agreed};
+	const struct piece piece = {.kind = PIECE_GRANT,
+		.resend = op->kept < op->message,
+		.id = op->back,
+		.back = op->id,
+		.tag = op->kept,
+		.bytes = op->agreed};
 
 	order(weft, op, weft->free_slot[--weft->free_slots], &piece, 0, false);
 	operation_move(&weft->moving, op);
@@ -115,12 +119,14 @@ static void send_grant(struct weft *weft, struct operation *op)
 }
 
 /* Fills at most as many free slots as a window holds, so that the interface, or a peer on the same
- * CPU, gets its turn. A long message sends one piece and is then queued again. */
+ * CPU, gets its turn. A program that polls too rarely to keep the interface busy fills all of them.
+ * A long message sends one piece and is then queued again. */
 void client_send_pieces(struct weft *weft)
 {
+	unsigned max = weft->dry ? ENDPOINT_SEND_SLOTS : PIECES_A_TURN;
 	struct operation *op;
 
-	for (unsigned i = 0; i < PIECES_A_TURN && client_can_send(weft); i++) {
+	for (unsigned i = 0; i < max && client_can_send(weft); i++) {
 		op = weft->sending.head;
 		if (op->kind == WEFT_RECEIVED)
 			send_grant(weft, op);

@@ -26,7 +26,7 @@ struct control_credit {
 
 /* Incremented with each change of a format that devices share and FRAME_VERSION does not cover:
  * control, mapper and endpoint messages, TAP segments, shared-memory rings. */
-#define WEFT_FORMATS 2
+#define WEFT_FORMATS 3
 
 /* FRAME_HELLO, sent every hello interval in both directions. */
 struct control_hello {

@@ -44,6 +44,7 @@ static struct bed {
 	uint32_t loss_ppm;
 	bool cut[PAIR_HOSTS]; /* frames to and from this host are lost */
 	bool down;            /* the process has ended, as programs see it */
+	void (*looked)(void); /* a program has looked whether it has; or NULL */
 	uint32_t life;
 } bed;
 
@@ -251,6 +252,8 @@ static inline void bed_end_process(void)
 
 bool weft_socket_is_dead(const struct weft_socket *to)
 {
+	if (bed.looked != NULL)
+		bed.looked();
 	return bed.down;
 }
 

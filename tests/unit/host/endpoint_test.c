@@ -7,6 +7,8 @@
 
 #include <poll.h>
 
+#include "host/weft_client_private.h"
+
 #define STEPS_MAX 400000
 
 static struct weft *opened[PAIR_HOSTS * BED_ENDPOINTS];
@@ -168,7 +170,8 @@ static void post(struct exchange *exchange, unsigned number, bool send)
 			0);
 }
 
-static void run_exchange(uint64_t seed, uint32_t loss_ppm)
+/* 'stored': as much of unexpected messages is stored. */
+static void run_exchange(uint64_t seed, uint32_t loss_ppm, int64_t stored)
 {
 	static const char *const host[PROGRAMS] = {"h0", "h1", "h1", "h2", "h3"};
 	struct exchange exchange = {.message = calloc(MESSAGES, sizeof(*exchange.message))};
@@ -177,7 +180,7 @@ static void run_exchange(uint64_t seed, uint32_t loss_ppm)
 	bed_start(seed);
 	bed.loss_ppm = loss_ppm;
 	for (unsigned i = 0; i < PROGRAMS; i++)
-		exchange.weft[i] = open_at(host[i]);
+		(exchange.weft[i] = open_at(host[i]))->stored_left = stored;
 	for (unsigned i = 0; i < MESSAGES; i++) {
 		struct message_record *message = &exchange.message[i];
 
@@ -205,13 +208,19 @@ static void run_exchange(uint64_t seed, uint32_t loss_ppm)
 UNIT_TEST(messages_of_all_sizes_arrive_once)
 {
 	for (uint64_t seed = 1; seed <= 8; seed++)
-		run_exchange(seed, 0);
+		run_exchange(seed, 0, 1 << 20);
+}
+
+UNIT_TEST(messages_arrive_once_where_little_is_stored)
+{
+	for (uint64_t seed = 1; seed <= 8; seed++)
+		run_exchange(seed, 0, 2000);
 }
 
 UNIT_TEST(messages_survive_lost_frames)
 {
 	for (uint64_t seed = 1; seed <= 4; seed++)
-		run_exchange(seed, 30000);
+		run_exchange(seed, 30000, 2000);
 }
 
 UNIT_TEST(messages_of_a_sender_match_in_order)
@@ -263,7 +272,7 @@ UNIT_TEST(a_message_longer_than_the_buffer_is_cut_with_an_error)
 }
 
 /* Buffers that end before, at and behind the first piece; receives that are there before the
- * message, while it arrives, and after it. */
+ * message, while it arrives, and after it; with and without room to store that piece. */
 UNIT_TEST(a_long_message_is_cut_to_any_buffer_whenever_it_is_received)
 {
 	static uint8_t sent[5000], got[2001];
@@ -273,11 +282,12 @@ UNIT_TEST(a_long_message_is_cut_to_any_buffer_whenever_it_is_received)
 	struct weft_address to = start_two(&a, &b);
 
 	fill(sent, sizeof(sent), 5);
-	for (unsigned i = 0; i < 12 * sizeof(room) / sizeof(room[0]); i++) {
-		uint64_t bytes = room[i / 12];
+	for (unsigned i = 0; i < 2 * 12 * 7; i++) {
+		uint64_t bytes = room[i / 12 % 7];
 		struct weft_event event;
 
 		memset(got, 0, sizeof(got));
+		b->stored_left = i < 12 * 7 ? 1 << 20 : 0;
 		assert_int_equal(weft_send(a, &to, 0, sent, sizeof(sent), NULL), 0);
 		for (unsigned turns = i % 12; turns > 0; turns--)
 			turn(NULL);
@@ -307,19 +317,148 @@ UNIT_TEST(the_first_piece_of_a_long_message_does_not_wait_for_the_receiver)
 	stop_all();
 }
 
+/* More may be stored than one piece, but not two. */
+UNIT_TEST(what_is_not_stored_of_a_long_message_is_sent_again)
+{
+	static uint8_t sent[3000], got[3000];
+	const uint32_t piece = endpoint_piece_bytes(BED_MTU);
+	struct weft *a, *b;
+	struct weft_address to = start_two(&a, &b);
+
+	fill(sent, sizeof(sent), 5);
+	b->stored_left = piece + 1;
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(weft_send(a, &to, i, sent, sizeof(sent), NULL), 0);
+	for (unsigned i = 0; i < 100; i++)
+		turn(NULL);
+	assert_int_equal(b->unexpected->bytes, piece);
+	assert_int_equal(b->unexpected->next->bytes, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		memset(got, 0, sizeof(got));
+		assert_int_equal(weft_recv(b, NULL, i, 1, got, sizeof(got), NULL), 0);
+		assert_int_equal(event_of(b).error, 0);
+		assert_memory_equal(got, sent, sizeof(sent));
+		assert_int_equal(event_of(a).error, 0);
+	}
+	assert_int_equal(b->stored_left, piece + 1);
+	stop_all();
+}
+
+/* Received before it is sent, or afterwards. */
+UNIT_TEST(a_message_with_fewer_bytes_than_it_says_fails)
+{
+	uint8_t data[100] = {0};
+	struct weft *a, *b;
+	struct weft_address to = start_two(&a, &b);
+
+	for (unsigned early = 0; early < 2; early++) {
+		if (early)
+			assert_int_equal(weft_recv(b, NULL, 0, 0, data, sizeof(data), NULL), 0);
+		assert_int_equal(weft_send(a, &to, 0, data, sizeof(data), NULL), 0);
+		a->orders[early].bytes = 50;
+		for (unsigned i = 0; i < 10; i++)
+			turn(NULL);
+		if (!early)
+			assert_int_equal(weft_recv(b, NULL, 0, 0, data, sizeof(data), NULL), 0);
+		assert_int_equal(event_of(b).error, -EPROTO);
+	}
+	stop_all();
+}
+
+/* A long message of 'a' has its grant, which 'a' has not read; 'a' polled before, as often. */
+static void start_granted(
+	struct weft **a, struct weft **b, uint8_t *data, uint64_t bytes, unsigned polls)
+{
+	struct weft_address to = start_two(a, b);
+
+	assert_int_equal(weft_recv(*b, NULL, 0, 0, data, bytes, NULL), 0);
+	assert_int_equal(weft_send(*a, &to, 0, data, bytes, NULL), 0);
+	while (polls-- > 0)
+		weft_poll(*a, NULL, 0);
+	for (unsigned i = 0; i < 100; i++)
+		turn(*a);
+}
+
 /* The grant of a long message arrives, and more pieces are due than one call sends. */
 UNIT_TEST(a_program_with_pieces_to_send_is_not_told_to_sleep)
 {
-	static uint8_t data[20000];
+	static uint8_t data[200000];
+	struct weft *a, *b;
+
+	start_granted(&a, &b, data, sizeof(data), 100);
+	assert_int_equal(weft_poll(a, NULL, 0), 0);
+	assert_int_equal(weft_arm(a), 0);
+	stop_all();
+}
+
+/* Pieces that one call sends. */
+static unsigned pieces_of_a_call(struct weft *weft)
+{
+	uint32_t before = weft->ordered;
+
+	weft_poll(weft, NULL, 0);
+	return weft->ordered - before;
+}
+
+UNIT_TEST(a_program_that_computes_between_calls_fills_all_slots)
+{
+	static uint8_t data[200000];
+	struct weft *a, *b;
+
+	start_granted(&a, &b, data, sizeof(data), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(pieces_of_a_call(a), i == 0 ? ENDPOINT_SEND_SLOTS : 80);
+		for (unsigned turns = 0; turns < 400; turns++)
+			turn(a);
+	}
+	stop_all();
+}
+
+UNIT_TEST(a_program_that_waits_sends_a_window_and_then_lets_the_interface_run)
+{
+	static uint8_t data[200000];
+	struct weft *a, *b;
+
+	start_granted(&a, &b, data, sizeof(data), 100);
+	assert_int_equal(pieces_of_a_call(a), 8);
+	stop_all();
+}
+
+UNIT_TEST(a_program_that_sleeps_sends_a_window_and_then_lets_the_interface_run)
+{
+	static uint8_t data[200000];
 	struct weft *a, *b;
 	struct weft_address to = start_two(&a, &b);
 
 	assert_int_equal(weft_recv(b, NULL, 0, 0, data, sizeof(data), NULL), 0);
 	assert_int_equal(weft_send(a, &to, 0, data, sizeof(data), NULL), 0);
+	assert_int_equal(weft_arm(a), 1);
 	for (unsigned i = 0; i < 100; i++)
 		turn(a);
-	assert_int_equal(weft_poll(a, NULL, 0), 0);
-	assert_int_equal(weft_arm(a), 0);
+	assert_int_equal(pieces_of_a_call(a), 8);
+	stop_all();
+}
+
+static struct weft *waiting;
+
+/* The interface is as fast as the program. */
+static void carry_all(void)
+{
+	bed.looked = NULL;
+	while (atomic_load(&waiting->marks->completed) != waiting->ordered)
+		turn(waiting);
+	bed.looked = carry_all;
+}
+
+UNIT_TEST(a_program_that_keeps_sending_waits_no_longer_than_it_wants)
+{
+	static uint8_t data[64 << 20];
+	struct weft *b;
+
+	start_granted(&waiting, &b, data, sizeof(data), 0);
+	bed.looked = carry_all;
+	assert_int_equal(weft_wait(waiting, 1), 0);
+	bed.looked = NULL;
 	stop_all();
 }
 
