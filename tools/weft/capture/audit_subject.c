@@ -183,8 +183,10 @@ static void find_times(struct audit_subject *subject)
 			complete = reader->complete_ns;
 		if (rules->complete_ns < complete)
 			rules->complete_ns = complete;
-		if (reader->packets > 0 && rules->ended_ns > reader->ended_ns)
-			rules->ended_ns = reader->ended_ns;
+		if (reader->packets == 0 || rules->ended_ns <= reader->ended_ns)
+			continue;
+		rules->ended_ns = reader->ended_ns;
+		subject->ends_first = reader->path;
 	}
 }
 

@@ -80,7 +80,8 @@ struct audit_subject {
 	uint8_t *wired;    /* [way]: frames of this direction were captured on the wire; a set */
 	const char **part; /* [way]: why only some frames of the port were captured; NULL */
 	bool cut;          /* payloads of data frames were truncated in the capture */
-	bool virtual;      /* the clock */
+	const char *ends_first; /* the file whose end ends the audit; NULL: none */
+	bool virtual;           /* the clock */
 };
 
 /* Returns 0, or -errno with error set. Call audit_subject_close() in either case. */

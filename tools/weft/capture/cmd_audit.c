@@ -293,9 +293,10 @@ static void print_text(const struct audit_subject *subject, const struct audit *
 			subject->rules.rules.complete_ns % 1000000000, counts->before);
 	if (counts->after > 0)
 		printf("judged until     %" PRIu64 ".%09" PRIu64
-		       " s, when the first port's capture ends; %" PRIu64 " later frames\n",
+		       " s, when %s ends, the first of the captures; %" PRIu64 " later frames\n",
 			subject->rules.rules.ended_ns / 1000000000,
-			subject->rules.rules.ended_ns % 1000000000, counts->after);
+			subject->rules.rules.ended_ns % 1000000000, subject->ends_first,
+			counts->after);
 	if (counts->foreign > 0)
 		printf("other            %" PRIu64 " frames do not belong to Weft\n",
 			counts->foreign);
