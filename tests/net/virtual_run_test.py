@@ -15,6 +15,7 @@ import pathlib
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -128,6 +129,22 @@ class VirtualRun(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertRegex(done.stderr, f"^weft audit: {plain}: has data frames of \\w+:\\d twice but no names of ports, as after "
                                       "'editcap -F pcap': expected the capture itself\n$")
+
+    def test_the_capture_that_ends_the_audit_of_the_others_is_named(self):
+        files = {"h0": "200us", "h1": "100us"}
+        for host, duration in files.items():
+            path = self.dir / f"{host}.pcapng"
+            done = self.run_file("--quiet", "--pcap", f"{host}:0={path}", "--set", f"measure.duration={duration}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            blocks = [(kind, bytearray(block)) for kind, block in captures.blocks(path.read_bytes())]
+            for kind, block in blocks:
+                if kind == captures.ENHANCED_PACKET:  # as on the real clock
+                    high, low = struct.unpack_from("<II", block, 12)
+                    struct.pack_into("<II", block, 12, *divmod((high << 32 | low) + 1_700_000_000 * 10**9, 1 << 32))
+            path.write_bytes(b"".join(block for kind, block in blocks))
+        done = subprocess.run([WEFT, "audit", *(self.dir / f"{host}.pcapng" for host in files), "--run", self.dir / "run.yaml", "--partial"],
+                              capture_output=True, text=True, timeout=240, check=False)
+        self.assertRegex(done.stdout, rf"\njudged until +1700000000\.\d{{9}} s, when {path} ends, the first of the captures; \d+ later frames\n")
 
     def test_the_rules_of_another_fabric_are_refused_with_the_difference(self):
         path = self.dir / "all.pcapng"
