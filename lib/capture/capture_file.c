@@ -20,6 +20,7 @@
 #define ROUND_MS       1
 #define READER_WAIT_MS 20           /* between checks for a FIFO's reader */
 #define STUCK_MS       1000         /* maximum wait at the end for a reader that does not read */
+#define STUCK_ROUNDS   50           /* a process that was stopped has waited for one of them */
 #define OUT_ENOUGH     (256u << 10) /* the rings are not read while more is buffered */
 
 struct member {
@@ -272,8 +273,10 @@ static int pause_round(struct capture_file *file, bool blocked, int ms)
 static int pause_last(struct capture_file *file)
 {
 	struct pollfd fd = {.fd = file->fd, .events = POLLOUT};
-	int ready = poll(&fd, 1, STUCK_MS);
+	int ready = 0;
 
+	for (unsigned round = 0; ready == 0 && round < STUCK_ROUNDS; round++)
+		ready = poll(&fd, 1, STUCK_MS / STUCK_ROUNDS);
 	return ready == 0 ? -ETIMEDOUT : 0;
 }
 
@@ -499,11 +502,12 @@ static uint64_t wait_left(struct capture_file *file, struct port *port)
 	uint64_t abandoned;
 
 	wake(file);
-	while (find(file, port) != NULL && file->fd >= 0) {
-		clock_deadline(&until, STUCK_MS);
+	for (unsigned rounds = 0; find(file, port) != NULL && file->fd >= 0;) {
+		clock_deadline(&until, STUCK_MS / STUCK_ROUNDS);
+		rounds = pthread_cond_timedwait(&file->left, &file->lock, &until) != 0 ? rounds + 1
+										       : 0;
 		/* With less output pending, the reader is not stuck: the thread had no CPU time. */
-		if (pthread_cond_timedwait(&file->left, &file->lock, &until) != 0 &&
-			file->out_used >= OUT_ENOUGH)
+		if (rounds >= STUCK_ROUNDS && file->out_used >= OUT_ENOUGH)
 			break;
 	}
 	member = find(file, port);

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -315,6 +316,85 @@ TEST(reader_that_stops_reading_stalls_nobody)
 	capture_stop(bench->manager, "s0:0", &counts, NULL);
 	assert_true(counts.dropped >= 100);
 	close(fd);
+}
+
+/* This process is stopped in a wait until its time is over; then the reader reads on. */
+static struct {
+	struct bench *bench; /* NULL: no such case */
+	int fd;
+	bool at_poll, stopped;
+} stall;
+
+static bool continues(bool polls)
+{
+	ssize_t got;
+
+	if (stall.bench == NULL || (!stall.stopped && polls != stall.at_poll))
+		return true;
+	if (!stall.stopped) {
+		stall.stopped = true;
+		return false;
+	}
+	do {
+		got = read(stall.fd, stall.bench->file + stall.bench->file_bytes, 1 << 16);
+		stall.bench->file_bytes += got > 0 ? (size_t)got : 0;
+	} while (got > 0);
+	return true;
+}
+
+int __real_poll(struct pollfd *fds, nfds_t count, int ms);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int ms);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int ms)
+{
+	/* Only at the end does it wait for one descriptor. */
+	return count == 1 && !continues(true) ? 0 : __real_poll(fds, count, ms);
+}
+
+int __real_pthread_cond_timedwait(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+int __wrap_pthread_cond_timedwait(
+	pthread_cond_t *condition, pthread_mutex_t *lock, const struct timespec *until)
+{
+	return continues(false) ? __real_pthread_cond_timedwait(condition, lock, until) : ETIMEDOUT;
+}
+
+/* So many frames are not written yet when the capture ends. */
+static void end_while_stopped(struct bench *bench, unsigned frames, bool at_poll)
+{
+	struct capture_counts counts = {0};
+
+	bench->file = malloc(1 << 24);
+	assert_int_equal(mkfifo(bench->path, 0600), 0);
+	start(bench, "s0:0");
+	stall.fd = open(bench->path, O_RDONLY); /* waits for the writer */
+	fcntl(stall.fd, F_SETFL, O_NONBLOCK);
+	for (unsigned i = 0; i < frames; i++)
+		offer(&bench->a, i, 64);
+	stall.stopped = false;
+	stall.at_poll = at_poll;
+	stall.bench = bench;
+	assert_int_equal(capture_stop(bench->manager, "s0:0", &counts, NULL), 0);
+	continues(false);
+	stall.bench = NULL;
+	close(stall.fd);
+	assert_true(stall.stopped);
+	assert_int_equal(counts.dropped, 0);
+	assert_int_equal(
+		count_blocks((struct walk){bench->file, bench->file_bytes}, WALK_PACKET), frames);
+	assert_int_equal(
+		count_blocks((struct walk){bench->file, bench->file_bytes}, WALK_COUNTS), 1);
+}
+
+UNIT_BED(a_process_that_is_stopped_while_it_writes_the_end_of_a_capture_loses_nothing,
+	setup_many_slots, teardown, struct bench *bench)
+{
+	end_while_stopped(bench, 1000, true);
+}
+
+UNIT_BED(a_process_that_is_stopped_while_it_ends_a_capture_loses_nothing, setup_many_slots,
+	teardown, struct bench *bench)
+{
+	end_while_stopped(bench, 3000, false);
 }
 
 TEST(ports_of_one_file_have_interfaces_of_their_own)
