@@ -75,7 +75,7 @@ static void begin(struct audit *audit, struct audit_seen *seen)
 	audit->offset_known[source] = true;
 	if (audit->rules.set != NULL && !has_route(audit->rules.set, &seen->frame))
 		audit_report(audit, AUDIT_ROUTE, &seen->frame.seen,
-			"%s: %s has a route that is not among the routes",
+			"%s: %s has a source route that is not in the route set",
 			audit_port_name(audit, seen->at->way, text),
 			audit_describe(&seen->frame, frame));
 	if (pair == NULL)
@@ -111,7 +111,7 @@ static void check_first_vc(struct audit *audit, const struct audit_seen *seen)
 			rules->queuing, ntohs(header->source_be), ntohs(header->destination_be));
 	if (sl != header->sl || header->vc != (adapted ? rules->vcs - 1 : rules->sl_to_vc[sl]))
 		audit_report(audit, AUDIT_VC, &seen->frame.seen,
-			"%s: the service level is %u and the VC %u, expected %u and %u",
+			"%s: the service level is %u and the VC %u; expected %u and %u",
 			audit_port_name(audit, seen->at->way, text), header->sl, header->vc, sl,
 			adapted ? rules->vcs - 1u : rules->sl_to_vc[sl]);
 }
@@ -134,7 +134,7 @@ static void reinject(struct audit *audit, struct audit_seen *seen)
 			text, audit->frame[found].seen.number);
 	if (seen->frame.header.cursor != audit->frame[found].header.cursor + 1)
 		audit_report(audit, AUDIT_CURSOR, &seen->frame.seen,
-			"%s: the cursor is %u, expected %u", text, seen->frame.header.cursor,
+			"%s: the cursor is %u; expected %u", text, seen->frame.header.cursor,
 			audit->frame[found].header.cursor + 1);
 	audit_take(audit, found);
 }
@@ -154,8 +154,8 @@ static void check_ack(struct audit *audit, const struct audit_seen *seen)
 	if (pair == NULL || !pair->received || (int32_t)(ack.expected - pair->arrived) <= 1)
 		return;
 	audit_report(audit, AUDIT_ACKNOWLEDGED, &seen->frame.seen,
-		"%s: acknowledges sequence %" PRIu32 " of host %u, of which %" PRIu32
-		" is the last that arrived",
+		"%s: acknowledges sequence %" PRIu32
+		" of host %u, but the last one to arrive is %" PRIu32,
 		audit_port_name(audit, seen->at->way, text), ack.expected - 1,
 		ntohs(seen->frame.header.destination_be), pair->arrived);
 }
@@ -186,7 +186,8 @@ static void deliver(struct audit *audit, struct audit_seen *seen)
 
 	audit->counts.delivered++;
 	if (ntohs(header->destination_be) != seen->port->at.device)
-		audit_report(audit, AUDIT_OUTPUT, &seen->frame.seen, "%s: %s arrives here",
+		audit_report(audit, AUDIT_OUTPUT, &seen->frame.seen,
+			"%s: %s arrives at the wrong host",
 			audit_port_name(audit, seen->at->way, text),
 			audit_describe(&seen->frame, frame));
 	pair = audit_pair_of(audit, ntohs(header->source_be), ntohs(header->destination_be));
@@ -199,7 +200,7 @@ static void deliver(struct audit *audit, struct audit_seen *seen)
 	if (audit->rules.ordered && seen->frame.birth != 0) {
 		if (seen->frame.birth < *birth)
 			audit_report(audit, AUDIT_OVERTAKEN, &seen->frame.seen,
-				"%s: %s arrives after one that was sent later",
+				"%s: %s arrives after a frame that was sent later",
 				audit_port_name(audit, seen->at->way, text),
 				audit_describe(&seen->frame, frame));
 		*birth = seen->frame.birth;

@@ -228,7 +228,7 @@ static void spend(struct audit *audit, const struct audit_seen *seen)
 			port->sent[vc], port->limit[vc]);
 	else if (seen->has_credits && (uint32_t)left != seen->credits)
 		audit_report(audit, AUDIT_TOTAL, &seen->frame.seen,
-			"%s: VC %u: the device has %" PRIu32
+			"%s: VC %u: the device reports %" PRIu32
 			" blocks left, but the frames give %" PRId32,
 			text, vc, seen->credits, left);
 }
@@ -312,8 +312,8 @@ static void check_arrival(struct audit *audit, uint32_t way, const struct audit_
 	quantity_format(QUANTITY_TIME, (uint64_t)(took < 0 ? -took : took) * PS_PER_NS, after);
 	quantity_format(QUANTITY_TIME, bound / PS_PER_NS * PS_PER_NS, expected);
 	audit_report(audit, AUDIT_EARLY, &arrived->seen,
-		"%s: arrives %s %s its transmission in frame %" PRIu64
-		" started, expected %s or more after it",
+		"%s: arrives %s %s the start of its transmission in frame %" PRIu64
+		"; expected at least %s after it",
 		audit_port_name(audit, way ^ 1, text), after, took < 0 ? "before" : "after",
 		left->seen.number, expected);
 }

@@ -91,7 +91,7 @@ static int add_interface(struct capture_reader *reader, size_t end, struct error
 	if (end < option.next)
 		return damaged(reader, error, "an interface block is too short");
 	if (half_at(reader, reader->at + 8) != ETHERNET)
-		return error_set(error, EINVAL, "%s: link type %u: expected Ethernet (1)",
+		return error_set(error, EINVAL, "%s: link type %u; expected Ethernet (1)",
 			reader->path, half_at(reader, reader->at + 8));
 	while (next_option(reader, &option, end)) {
 		if (option.code == PCAPNG_OPTION_NAME && option.bytes < CAPTURE_NAME_MAX)
@@ -139,7 +139,7 @@ static int add_counts(struct capture_reader *reader, size_t end, struct error *e
 				     : UINT32_MAX;
 
 	if (interface == UINT32_MAX)
-		return damaged(reader, error, "statistics of an unknown interface");
+		return damaged(reader, error, "statistics for an unknown interface");
 	while (next_option(reader, &option, end))
 		if (option.code == PCAPNG_OPTION_DROPPED && option.bytes == 8)
 			reader->interface[interface].dropped = long_at(reader, option.value);
@@ -176,7 +176,7 @@ static int take_packet(struct capture_reader *reader, struct capture_packet *pac
 		.bytes = reader->data + option.next,
 	};
 	if (packet->interface == UINT32_MAX)
-		return damaged(reader, error, "a packet of an unknown interface");
+		return damaged(reader, error, "a packet from an unknown interface");
 	if (packet->captured_bytes > end - option.next ||
 		packet->captured_bytes > packet->frame_bytes)
 		return damaged(reader, error, "a packet is longer than its block or its frame");
@@ -207,11 +207,11 @@ static int begin_section(struct capture_reader *reader, struct error *error)
 	uint32_t magic;
 
 	if (reader->bytes - reader->at < PCAPNG_BLOCK_MIN + 4)
-		return damaged(reader, error, "the file ends in a section header");
+		return damaged(reader, error, "the file ends inside a section header");
 	memcpy(&magic, reader->data + reader->at + 8, sizeof(magic));
 	reader->swapped = magic == __builtin_bswap32(PCAPNG_ORDER_MAGIC);
 	if (!reader->swapped && magic != PCAPNG_ORDER_MAGIC)
-		return damaged(reader, error, "a section without a valid byte order");
+		return damaged(reader, error, "a section has no valid byte order");
 	reader->section = reader->seen;
 	return 0;
 }
@@ -226,19 +226,19 @@ static int take_block(
 
 	if (left < PCAPNG_BLOCK_MIN)
 		return damaged(
-			reader, error, "the file ends in a block: expected a complete capture");
+			reader, error, "the file ends inside a block; expected a complete capture");
 	memcpy(&type, reader->data + reader->at, sizeof(type));
 	if (type == PCAPNG_BLOCK_SECTION && (result = begin_section(reader, error)) < 0)
 		return result;
 	type = word_at(reader, reader->at);
 	length = word_at(reader, reader->at + 4);
 	if (length < PCAPNG_BLOCK_MIN || length % 4 != 0)
-		return damaged(reader, error, "a block with an impossible length");
+		return damaged(reader, error, "a block has an invalid length");
 	if (length > left)
 		return damaged(
-			reader, error, "the file ends in a block: expected a complete capture");
+			reader, error, "the file ends inside a block; expected a complete capture");
 	if (word_at(reader, reader->at + length - 4) != length)
-		return damaged(reader, error, "a block with two lengths");
+		return damaged(reader, error, "a block has two different lengths");
 	end = reader->at + length - 4;
 	if (type == PCAPNG_BLOCK_INTERFACE)
 		result = add_interface(reader, end, error);
@@ -247,7 +247,7 @@ static int take_block(
 	else if (type == PCAPNG_BLOCK_PACKET)
 		result = take_packet(reader, packet, end, error);
 	else if (type == PCAPNG_BLOCK_SIMPLE)
-		result = damaged(reader, error, "a packet without a time");
+		result = damaged(reader, error, "a packet has no time");
 	if (result >= 0)
 		reader->at += length;
 	return result;
@@ -260,8 +260,8 @@ static int take_record(
 	uint64_t fraction;
 
 	if (left < PCAP_RECORD)
-		return damaged(
-			reader, error, "the file ends in a packet: expected a complete capture");
+		return damaged(reader, error,
+			"the file ends inside a packet; expected a complete capture");
 	fraction = word_at(reader, reader->at + 4);
 	*packet = (struct capture_packet){
 		.number = ++reader->number,
@@ -272,10 +272,10 @@ static int take_record(
 			   (reader->nanoseconds ? fraction : fraction * 1000),
 	};
 	if (packet->captured_bytes > left - PCAP_RECORD)
-		return damaged(
-			reader, error, "the file ends in a packet: expected a complete capture");
+		return damaged(reader, error,
+			"the file ends inside a packet; expected a complete capture");
 	if (packet->captured_bytes > packet->frame_bytes || packet->time_ns / NS_PER_S > TIME_S_MAX)
-		return damaged(reader, error, "a packet with an impossible length or time");
+		return damaged(reader, error, "a packet has an invalid length or time");
 	reader->at += PCAP_RECORD + packet->captured_bytes;
 	return 1;
 }
@@ -297,15 +297,15 @@ static int begin_pcap(struct capture_reader *reader, struct error *error)
 	magic = word_at(reader, 0);
 	if (magic != PCAP_US && magic != PCAP_NS)
 		return error_set(error, EINVAL,
-			"%s: not a capture: expected pcapng or pcap, as 'weft run --pcap', 'weft "
-			"lab capture' and tcpdump write",
+			"%s: not a capture; expected pcapng or pcap, as written by 'weft run --pcap', "
+			"'weft lab capture' or tcpdump",
 			reader->path);
 	reader->pcap = true;
 	reader->nanoseconds = magic == PCAP_NS;
 	if (reader->bytes < PCAP_HEADER)
-		return damaged(reader, error, "the file ends in its header");
+		return damaged(reader, error, "the file ends inside its header");
 	if ((word_at(reader, 20) & 0xFFFF) != ETHERNET)
-		return error_set(error, EINVAL, "%s: link type %u: expected Ethernet (1)",
+		return error_set(error, EINVAL, "%s: link type %u; expected Ethernet (1)",
 			reader->path, word_at(reader, 20) & 0xFFFF);
 	if (!array_reserve(&reader->interface, &reader->room, 1, sizeof(*reader->interface)))
 		return error_set(error, ENOMEM, "%s: out of memory", reader->path);
@@ -369,7 +369,8 @@ int capture_reader_open(struct capture_reader *reader, const char *path, const u
 
 	*reader = (struct capture_reader){.path = path, .data = data, .bytes = bytes};
 	if (bytes < sizeof(magic))
-		return error_set(error, EINVAL, "%s: not a capture: it has %zu bytes", path, bytes);
+		return error_set(error, EINVAL, "%s: not a capture: the file has only %zu bytes",
+			path, bytes);
 	memcpy(&magic, data, sizeof(magic));
 	if (magic != PCAPNG_BLOCK_SECTION)
 		result = begin_pcap(reader, error);

@@ -107,8 +107,8 @@ static int parse_packets(struct capture_filter *filter, const char *text, struct
 		capture_filter_set_kinds(filter, 1u << FRAME_DATA);
 		if (program.bf_len > CAPTURE_FILTER_STEPS)
 			result = error_set(error, EINVAL,
-				"--filter '%.200s': %u instructions of BPF, expected at most %d",
-				text, program.bf_len, CAPTURE_FILTER_STEPS);
+				"--filter '%.200s': %u BPF instructions; expected at most %d", text,
+				program.bf_len, CAPTURE_FILTER_STEPS);
 		else
 			memcpy(filter->program, program.bf_insns,
 				program.bf_len * sizeof(filter->program[0]));

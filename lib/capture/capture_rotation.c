@@ -40,8 +40,7 @@ int capture_limits_parse(struct capture_limits *limits, const char *rotate, stru
 
 	snprintf(text, sizeof(text), "%.*s", (int)strcspn(rotate, ","), rotate);
 	if (comma != NULL && !quantity_number(comma + 1, 2, 99999, &files))
-		return error_set(
-			error, EINVAL, "--rotate %s: expected from 2 to 99999 files", rotate);
+		return error_set(error, EINVAL, "--rotate %s: expected 2 to 99999 files", rotate);
 	limits->files = (uint32_t)files;
 	if (parse_size(text, &limits->rotate_bytes))
 		return 0;
@@ -50,8 +49,8 @@ int capture_limits_parse(struct capture_limits *limits, const char *rotate, stru
 		return 0;
 	}
 	return error_set(error, EINVAL,
-		"--rotate %s: expected a size such as 100MB, or a time such as 60s, and ',FILES' to "
-		"keep only the last ones",
+		"--rotate %s: expected a size such as 100MB or a time such as 60s, optionally with "
+		"',FILES' to keep only the newest files",
 		rotate);
 }
 

@@ -85,8 +85,8 @@ static int find_part(const struct reader *reader, uint32_t rank, struct part *pa
 	*part = (struct part){.rank = rank};
 	if (end > reader->length || begin > end || end - begin < 8)
 		return REFUSE(reader,
-			"rank %" PRIu32 ": its part from %" PRIu64 " to %" PRIu64
-			" is not in the file",
+			"rank %" PRIu32 ": its part from offset %" PRIu64 " to %" PRIu64
+			" is outside the file",
 			rank, begin, end);
 	part->ops = number32(reader->from + begin);
 	roots = number32(reader->from + begin + 4);
@@ -140,7 +140,7 @@ static int read_waiting(struct reader *reader, const struct part *part, uint32_t
 
 	if (count > part->listed || (count > 0 && index > part->listed - count))
 		return refuse_op(
-			reader, part, number, "its list of dependencies is not in the file");
+			reader, part, number, "its list of dependencies is outside the file");
 	for (uint32_t i = 0; i < count && result == 0; i++) {
 		uint32_t to = number32(part->list + 4 * (size_t)(index + i));
 
@@ -202,10 +202,10 @@ int goal_binary_read(struct goal *goal, const char *bytes, size_t length, const 
 	if (reader.length >= HEADER)
 		ranks = number32(reader.from);
 	if (ranks == 0 || ranks > GOAL_RANKS_MAX)
-		return REFUSE(&reader, "binary schedule of %" PRIu32 " ranks, expected 1 to %u",
+		return REFUSE(&reader, "binary schedule of %" PRIu32 " ranks; expected 1 to %u",
 			ranks, GOAL_RANKS_MAX);
 	if ((reader.length - HEADER) / PLACES < ranks)
-		return REFUSE(&reader, "binary schedule of %" PRIu32 " ranks, truncated", ranks);
+		return REFUSE(&reader, "truncated binary schedule of %" PRIu32 " ranks", ranks);
 	result = goal_build_begin(&reader.build, &reader.lexer, ranks);
 	for (uint32_t rank = 0; rank < ranks && result == 0; rank++)
 		result = read_rank(&reader, rank);

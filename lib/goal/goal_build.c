@@ -32,7 +32,7 @@ int goal_build_rank(struct goal_builder *build, uint32_t rank, const struct goal
 {
 	if (build->rank_line[rank] != 0)
 		return GOAL_REFUSE(build->lexer, place,
-			"duplicate schedule of rank %u; the first one is in line %u", rank,
+			"duplicate schedule for rank %u; the first one is in line %u", rank,
 			build->rank_line[rank]);
 	build->rank = rank;
 	build->rank_line[rank] = place->line;

@@ -210,8 +210,8 @@ int goal_two_level_check(const struct goal_generate_config *config, struct error
 	if (config->group > 0 && config->ranks % config->group == 0)
 		return 0;
 	return error_set(error, EINVAL,
-		"expected groups of a size that divides %" PRIu32 " ranks, not %" PRIu32,
-		config->ranks, config->group);
+		"expected a group size that divides %" PRIu32 " ranks, not %" PRIu32, config->ranks,
+		config->group);
 }
 
 /* --- allgather, reduce-scatter, all-to-allv --- */
@@ -264,7 +264,7 @@ int goal_alltoallv_check(const struct goal_generate_config *config, struct error
 {
 	return config->matrix != NULL
 		       ? 0
-		       : error_set(error, EINVAL, "alltoallv needs lengths; expected a matrix");
+		       : error_set(error, EINVAL, "alltoallv requires a matrix of message lengths");
 }
 
 /* --- pipeline, training --- */
@@ -365,7 +365,7 @@ int goal_pipeline_check(const struct goal_generate_config *config, struct error 
 	if (config->microbatches == 0)
 		return error_set(error, EINVAL, "expected at least one microbatch");
 	if (config->calc_ns > GOAL_CALC_MAX_NS / 2)
-		return error_set(error, EINVAL, "expected a shorter time to compute");
+		return error_set(error, EINVAL, "expected a shorter computation time");
 	return 0;
 }
 
@@ -373,7 +373,7 @@ int goal_training_check(const struct goal_generate_config *config, struct error 
 {
 	if (config->layers == 0)
 		return error_set(error, EINVAL,
-			"a training step needs a grid of data x tensor x pipeline ranks, such as "
+			"a training step requires a grid of data x tensor x pipeline ranks, such as "
 			"2x4x8");
 	return goal_grid_check(config, error) < 0 ? -EINVAL : goal_pipeline_check(config, error);
 }

@@ -132,11 +132,11 @@ static struct grid grid_of(const struct goal_generate_config *config)
 static int check_grid(const struct goal_generate_config *config, struct error *error)
 {
 	if (config->layers != 0)
-		return error_set(error, EINVAL, "a transpose needs a grid of two dimensions");
+		return error_set(error, EINVAL, "a transpose requires a two-dimensional grid");
 	if ((uint64_t)config->rows * config->columns == config->ranks || config->rows == 0)
 		return 0;
 	return error_set(error, EINVAL,
-		"a grid of %" PRIu32 "x%" PRIu32 " has %" PRIu64 " ranks, expected %" PRIu32,
+		"a grid of %" PRIu32 "x%" PRIu32 " has %" PRIu64 " ranks; expected %" PRIu32,
 		config->rows, config->columns, (uint64_t)config->rows * config->columns,
 		config->ranks);
 }
@@ -254,7 +254,7 @@ static int check_length(
 		return 0;
 	return error_set(error, EINVAL,
 		"a round has %" PRIu64 " operations, but a schedule has at most %" PRIu64
-		": expected fewer ranks or rounds",
+		"; expected fewer ranks or rounds",
 		round, max);
 }
 
@@ -325,7 +325,7 @@ int goal_generate(const struct goal_generate_config *config, FILE *out, struct e
 	if (result < 0)
 		return result;
 	fprintf(out,
-		"// %s of %" PRIu32 " ranks, %" PRIu64 " bytes a message, %" PRIu32 " round%s\n",
+		"// %s of %" PRIu32 " ranks, %" PRIu64 " bytes per message, %" PRIu32 " round%s\n",
 		config->kind, config->ranks, config->bytes, config->rounds,
 		config->rounds == 1 ? "" : "s");
 	fprintf(out, "num_ranks %" PRIu32 "\n", config->ranks);

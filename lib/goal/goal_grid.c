@@ -182,12 +182,12 @@ int goal_grid_check(const struct goal_generate_config *config, struct error *err
 	if (config->layers == 0 && ranks != config->ranks)
 		return error_set(error, EINVAL,
 			"a grid of %" PRIu32 "x%" PRIu32 " has %" PRIu64
-			" ranks, expected %" PRIu32,
+			" ranks; expected %" PRIu32,
 			config->rows, config->columns, ranks, config->ranks);
 	if (config->layers != 0 && ranks * config->layers != config->ranks)
 		return error_set(error, EINVAL,
 			"a grid of %" PRIu32 "x%" PRIu32 "x%" PRIu32 " has %" PRIu64
-			" ranks, expected %" PRIu32,
+			" ranks; expected %" PRIu32,
 			config->rows, config->columns, config->layers, ranks * config->layers,
 			config->ranks);
 	return 0;
@@ -197,6 +197,6 @@ int goal_sweep_check(const struct goal_generate_config *config, struct error *er
 {
 	if (config->periodic)
 		return error_set(error, EINVAL,
-			"a sweep has a first and a last rank; expected a grid that is not periodic");
+			"a sweep has a first and a last rank; expected a non-periodic grid");
 	return goal_grid_check(config, error);
 }

@@ -138,11 +138,11 @@ struct goal *goal_join(const struct goal_part *part, uint32_t parts, struct erro
 		sizes.edges > GOAL_EDGES_MAX || sizes.labels > UINT32_MAX) {
 		errno = EINVAL;
 		error_set(error, EINVAL,
-			"the schedules of all jobs have %llu ranks, %llu operations and %llu "
-			"dependencies, expected at most %u, %u and %u",
-			(unsigned long long)sizes.ranks, (unsigned long long)sizes.ops,
-			(unsigned long long)sizes.edges, GOAL_RANKS_MAX, GOAL_OPS_MAX,
-			GOAL_EDGES_MAX);
+			"the schedules of all jobs exceed a limit: %llu of %u ranks, %llu of %u "
+			"operations, %llu of %u dependencies",
+			(unsigned long long)sizes.ranks, GOAL_RANKS_MAX,
+			(unsigned long long)sizes.ops, GOAL_OPS_MAX,
+			(unsigned long long)sizes.edges, GOAL_EDGES_MAX);
 		return NULL;
 	}
 	goal = allocate(&sizes, parts);

@@ -272,7 +272,7 @@ static int refuse_recv(const struct goal_replay *replay, uint32_t rank, uint32_t
 	describe_match(goal_rank_number(replay->goal, recv->peer), recv->peer == GOAL_ANY, peer);
 	describe_match(recv->tag, recv->any_tag, tag);
 	return error_set(error, EINVAL,
-		"%s: recv '%.32s' (line %u) from %s tag %s got no message; %" PRIu64 " %s",
+		"%s: recv '%.32s' (line %u) from %s tag %s received no message; %" PRIu64 " %s",
 		goal_rank_text(replay->goal, rank, name), goal_label(replay->goal, op), recv->line,
 		peer, tag, others, not_ended(others));
 }

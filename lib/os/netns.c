@@ -150,7 +150,7 @@ int netns_create(const char *name, struct error *error)
 	fd = open(path, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0);
 	if (fd < 0)
 		return error_set(error, errno, "network namespace '%s': %s", name,
-			errno == EEXIST ? "there is one already" : strerror(errno));
+			errno == EEXIST ? "already exists" : strerror(errno));
 	close(fd);
 	result = netns_run(NULL, make_and_pin, path, error);
 	if (result < 0)

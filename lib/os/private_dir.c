@@ -21,7 +21,7 @@
 static int refuse(struct error *error, const char *path, const struct stat *status)
 {
 	if (status->st_uid != geteuid() && status->st_uid != 0)
-		return error_set(error, EPERM, "%s belongs to user %u, expected %u%s", path,
+		return error_set(error, EPERM, "%s belongs to user %u; expected %u%s", path,
 			(unsigned)status->st_uid, (unsigned)geteuid(),
 			geteuid() == 0 ? "" : " or root");
 	return error_set(error, EPERM, "%s is writable by other users (mode %03o)", path,
@@ -47,7 +47,7 @@ static int check_entry(
 		(status->st_mode & wanted) == wanted)
 		return 0;
 	return error_set(error, EPERM,
-		"%s cannot be used by its own user (mode %03o): 'chmod u+rwx %s'", path,
+		"%s cannot be used by its owner (mode %03o); run 'chmod u+rwx %s'", path,
 		(unsigned)status->st_mode & 07777, path);
 }
 
@@ -123,7 +123,7 @@ int private_dir_open(const char *path, struct error *error)
 	if (fstat(fd, &status) < 0)
 		result = error_set(error, errno, "%s: %s", path, strerror(errno));
 	else if (status.st_uid != geteuid())
-		result = error_set(error, EPERM, "%s belongs to user %u, expected %u", path,
+		result = error_set(error, EPERM, "%s belongs to user %u; expected %u", path,
 			(unsigned)status.st_uid, (unsigned)geteuid());
 	else if ((status.st_mode & OTHERS_WRITE) != 0)
 		result = refuse(error, path, &status);

@@ -42,7 +42,7 @@ static int parse_ipv4(struct tap_job *job, struct error *error)
 	if (slash == NULL || inet_pton(AF_INET, address, &job->address) != 1 ||
 		sscanf(slash + 1, "%2u%c", &prefix, &after) != 1 || prefix > 32)
 		return error_set(error, EINVAL,
-			"TAP %s: address '%s': expected one such as 10.0.0.1/24",
+			"TAP %s: address '%s': expected an address such as 10.0.0.1/24",
 			job->options->name, text);
 	job->mask.s_addr = prefix == 0 ? 0 : htonl(UINT32_MAX << (32 - prefix));
 	return 0;
@@ -86,7 +86,7 @@ static int create(const struct tap_options *options, struct error *error)
 		return fd;
 	code = errno;
 	close(fd);
-	return fault_step(options, "make it", code, error);
+	return fault_step(options, "create it", code, error);
 }
 
 /* Returns whether the descriptor's interface is in this thread's namespace. */

@@ -247,10 +247,9 @@ static int fault_from_texts(struct error *error, int code, const struct argument
 {
 	const char *program = arguments->at[0];
 	/* A cgroup may forbid hugepages that sysfs shows as free. */
-	const char *hint =
-		arguments->hugepages
-			? "; free hugepages were going to be used; EAL's --no-huge avoids them"
-			: "";
+	const char *hint = arguments->hugepages
+				   ? "; Weft chose free hugepages, which EAL's --no-huge avoids"
+				   : "";
 	size_t length = strlen(program);
 	const char *cause;
 	int count;

@@ -214,7 +214,7 @@ int ethdev_set_up(struct port *port, const struct port_ethdev_config *config,
 
 	if (config->frame_bytes > max)
 		return error_set(error, EMSGSIZE,
-			"%s: %s (%s) takes frames of %u bytes at most, expected %u", port->name,
+			"%s: %s (%s) accepts frames of at most %u bytes; expected %u", port->name,
 			ctx->dpdk, ctx->info.driver_name, max, config->frame_bytes);
 	ethdev_choose_rings(ctx, config);
 	result = start_device(ctx, config, pool, error);
@@ -271,8 +271,9 @@ static int fault_vdev(const char *name, const char *dpdk, int result, const stru
 	int length = log_lines_cause(log->text, &cause);
 
 	if (geteuid() != 0 && strncmp(dpdk, "net_tap", 7) == 0)
-		return error_set(error, EPERM, "%s: %s: no privilege (%.*s); run as root", name,
-			dpdk, length, cause);
+		return error_set(error, EPERM,
+			"%s: %s: insufficient privileges (%.*s); run as root", name, dpdk, length,
+			cause);
 	if (length > 0 && strstr(cause, "failed to parse device") == cause)
 		return error_set(error, ENODEV,
 			"%s: %s: DPDK has no driver with this name; expected a PCI address or "

@@ -21,9 +21,9 @@ static int fault_busy(const struct pci_failure *failure, const char *device, str
 
 	if (pid == 0)
 		return error_set(error, EBUSY,
-			"%s: PCI device %s belongs to another process (%s is in use)",
-			failure->port, failure->address, device);
-	return error_set(error, EBUSY, "%s: PCI device %s belongs to DPDK process %ld (%s)",
+			"%s: PCI device %s is used by another process (%s is open)", failure->port,
+			failure->address, device);
+	return error_set(error, EBUSY, "%s: PCI device %s is used by DPDK process %ld (%s)",
 		failure->port, failure->address, pid, name);
 }
 
@@ -35,10 +35,10 @@ static int fault_unbound(const struct pci_failure *failure, const char *driver, 
 	if (driver[0] == '\0')
 		snprintf(state, sizeof(state), "has no driver");
 	else
-		snprintf(state, sizeof(state), "belongs to the kernel driver %s", driver);
+		snprintf(state, sizeof(state), "is bound to the kernel driver %s", driver);
 	if (pci_has_iommu(failure->root))
 		return error_set(error, ENODEV,
-			"%s: PCI device %s %s, expected vfio-pci ('weft port bind %s')",
+			"%s: PCI device %s %s; expected vfio-pci ('weft port bind %s')",
 			failure->port, failure->address, state, failure->address);
 	return error_set(error, ENODEV,
 		"%s: PCI device %s %s, but vfio-pci cannot use it: this machine's IOMMU is off. "
@@ -54,7 +54,7 @@ static int fault_memory(const struct pci_failure *failure, struct error *error)
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (geteuid() != 0 && limit.rlim_cur != RLIM_INFINITY)
 		return error_set(error, ENOMEM,
-			"%s: PCI device %s: DPDK has to lock %" PRIu64
+			"%s: PCI device %s: DPDK must lock %" PRIu64
 			" MiB of memory, but RLIMIT_MEMLOCK allows %" PRIu64
 			" MiB ('ulimit -l unlimited', or memlock "
 			"in /etc/security/limits.conf)",
@@ -62,7 +62,7 @@ static int fault_memory(const struct pci_failure *failure, struct error *error)
 			(uint64_t)limit.rlim_cur / MIB);
 	return error_set(error, ENOMEM,
 		"%s: PCI device %s: the kernel cannot lock the %" PRIu64
-		" MiB of memory that DPDK has for it",
+		" MiB of memory that DPDK needs for it",
 		failure->port, failure->address, failure->memory_bytes / MIB);
 }
 
@@ -98,14 +98,14 @@ static int fault_vfio(
 		return fault_busy(failure, device, error);
 	if (said(failure, "Permission denied") || said(failure, "Operation not permitted"))
 		return error_set(error, EPERM,
-			"%s: PCI device %s: no permission for %s; run as root or as an owner who may write to it ('chown %u %s')",
+			"%s: PCI device %s: no permission for %s; run as root, or change its owner ('chown %u %s')",
 			failure->port, failure->address, device, geteuid(), device);
 	if (said(failure, "Cannot allocate memory") || said(failure, "DMA remapping"))
 		return fault_memory(failure, error);
 	if (said(failure, "not viable"))
 		return error_set(error, ENODEV,
-			"%s: PCI device %s shares IOMMU group %s with a device that the kernel "
-			"still drives: bind all of them to vfio-pci ('ls "
+			"%s: PCI device %s shares IOMMU group %s with a device that is still "
+			"bound to a kernel driver; bind all of its devices to vfio-pci ('ls "
 			"/sys/kernel/iommu_groups/%s/devices')",
 			failure->port, failure->address, group, group);
 	return fault_other(failure, "vfio-pci", error);
@@ -119,8 +119,8 @@ static int fault_uio(const struct pci_failure *failure, struct error *error)
 			failure->port, failure->address);
 	if (said(failure, "Expecting 'PA' IOVA mode"))
 		return error_set(error, ENODEV,
-			"%s: PCI device %s is bound to uio_pci_generic, which needs memory with "
-			"known physical addresses: provide hugepages ('echo 256 > "
+			"%s: PCI device %s is bound to uio_pci_generic, which requires memory "
+			"with known physical addresses; provide hugepages ('echo 256 > "
 			"/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages'), or bind it to "
 			"vfio-pci",
 			failure->port, failure->address);

@@ -216,8 +216,8 @@ static int ask(struct port *port, struct error *error)
 	int result = rte_eth_dev_info_get(port->ethdev, &ctx->info);
 
 	if (result < 0)
-		return error_set(error, -result, "%s: %s: cannot identify it: %s", port->name,
-			ctx->dpdk, rte_strerror(-result));
+		return error_set(error, -result, "%s: %s: cannot identify the device: %s",
+			port->name, ctx->dpdk, rte_strerror(-result));
 	ctx->device = ctx->info.device;
 	ctx->driver = ethdev_driver_find(ctx->info.driver_name);
 	return 0;
@@ -412,10 +412,10 @@ int frame_fit_check(const struct port *port, const struct port_ethdev_needs *nee
 		return 0;
 	if (max <= min)
 		return error_set(error, EINVAL,
-			"%s: %s takes frames of %u bytes at most, too few for any fabric",
+			"%s: %s accepts frames of at most %u bytes, too few for any fabric",
 			port->name, needs->device, max);
 	return error_set(error, EINVAL,
-		"%s: %s takes frames of %u bytes at most, but those with a payload of %u B have %u: "
+		"%s: %s accepts frames of at most %u bytes, but a payload of %u B takes %u; a "
 		"nic.mtu of %uB fits",
 		port->name, needs->device, max, mtu_bytes, frame_bytes, max - min);
 }

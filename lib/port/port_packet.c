@@ -324,7 +324,7 @@ static int check_mtu(const struct port *port, const char *device, struct error *
 		return 0;
 	mtu = (uint32_t)request.ifr_mtu;
 	return error_set(error, EMSGSIZE,
-		"%s: %.*s takes frames of %u bytes at most, expected %u: reduce nic.mtu by %u bytes, or run 'ip link set %s mtu %u'",
+		"%s: %.*s accepts frames of at most %u bytes; expected %u: reduce nic.mtu by %u bytes, or run 'ip link set %s mtu %u'",
 		port->name, (int)strcspn(device, ","), device, mtu + RTE_ETHER_HDR_LEN,
 		ctx->room_bytes, wanted - mtu, ctx->interface, wanted);
 }
@@ -339,12 +339,12 @@ static int open_socket(const struct port *port, const char *device, struct error
 	ctx->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	if (ctx->fd < 0)
 		return error_set(error, errno, "%s: %s: %s%s", port->name, device, strerror(errno),
-			errno == EPERM ? ", expected root" : "");
+			errno == EPERM ? "; run as root" : "");
 	ctx->index = interface_index(ctx);
 	if (ctx->index == 0)
 		return error_set(error, ENODEV,
-			"%s: %s: no interface of this name in this network namespace: No such "
-			"device ('ip link' lists them)",
+			"%s: %s: no such interface in this network namespace ('ip link' lists "
+			"them)",
 			port->name, device);
 	result = check_mtu(port, device, error);
 	if (result < 0)

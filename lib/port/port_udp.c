@@ -231,8 +231,8 @@ static int check_route(
 	if (getsockopt(fd, IPPROTO_IP, IP_MTU, &mtu, &size) < 0 || (uint32_t)mtu >= min)
 		return 0;
 	return error_set(error, EMSGSIZE,
-		"%s: %s: the route there has an MTU of %d bytes, expected %u: reduce nic.mtu by %u bytes",
-		name, device, mtu, min, min - (uint32_t)mtu);
+		"%s: %s: the path MTU is %d bytes; expected %u: reduce nic.mtu by %u bytes", name,
+		device, mtu, min, min - (uint32_t)mtu);
 }
 
 /* Returns a number that is not 0 and differs in each run of the process. */

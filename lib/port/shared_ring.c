@@ -106,9 +106,8 @@ static int check_owner(const char *path, const struct stat *status, struct error
 {
 	if (!S_ISREG(status->st_mode) || status->st_uid != geteuid() ||
 		(status->st_mode & 077) != 0)
-		return error_set(error, EPERM,
-			"%s: expected a file of user %u that no one else can access", path,
-			(unsigned)geteuid());
+		return error_set(error, EPERM, "%s: expected a file that only user %u can access",
+			path, (unsigned)geteuid());
 	return 0;
 }
 
@@ -131,7 +130,7 @@ static int reserve(int fd, const char *path, uint64_t bytes, struct error *error
 	if ((uint64_t)status.st_size == bytes)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: it has %lld bytes, expected %llu; does it belong to another lab file?", path,
+		"%s has %lld bytes instead of %llu; does it belong to another lab file?", path,
 		(long long)status.st_size, (unsigned long long)bytes);
 }
 

@@ -248,7 +248,7 @@ static int start_capture(const struct telemetry *telemetry, const char *paramete
 	char port[72];
 
 	if (telemetry->captures == NULL)
-		return error_set(error, ENOTSUP, "this program captures nothing");
+		return error_set(error, ENOTSUP, "this program does not support captures");
 	if (comma == NULL || comma == parameters || comma[1] != '/' ||
 		(size_t)(comma - parameters) >= sizeof(port))
 		return error_set(error, EINVAL, "expected PORT,PATH with an absolute path");
@@ -293,7 +293,7 @@ static int reply_capture_stop(struct telemetry *telemetry, const char *command,
 
 	(void)command;
 	if (telemetry->captures == NULL)
-		result = error_set(&error, ENOTSUP, "this program captures nothing");
+		result = error_set(&error, ENOTSUP, "this program does not support captures");
 	else if (parameters == NULL)
 		result = error_set(&error, EINVAL, "expected PORT or all");
 	else
@@ -357,11 +357,11 @@ static const struct command commands[] = {
 			"A page of links. Parameter: number of the first link"},
 	{"/weft/clocks", reply_clocks,
 		"A page of other clocks. Parameter: number of the first clock"},
-	{"/weft/clocks/total", reply_clocks_total, "All other clocks together. No parameters"},
+	{"/weft/clocks/total", reply_clocks_total, "Totals over all other clocks. No parameters"},
 	{"/weft/capture/start", reply_capture_start,
 		"Captures a port. Parameters: port or all, absolute path"},
 	{"/weft/capture/filter", reply_capture_filter,
-		"Captures some frames of a port. Parameters: filter, port or all, absolute path"},
+		"Captures frames of a port that match a filter. Parameters: filter, port or all, absolute path"},
 	{"/weft/capture/stop", reply_capture_stop, "Ends a capture. Parameter: port or all"},
 	{"/weft/control", reply_control, "A command for the program. Parameter: its text"},
 };
@@ -385,8 +385,9 @@ static int register_commands(struct error *error)
 			rte_telemetry_register_cmd(commands[i].path, on_command, commands[i].help);
 
 		if (result < 0 && result != -EEXIST)
-			return error_set(error, -result, "%s: DPDK's telemetry refuses it: %s",
-				commands[i].path, strerror(-result));
+			return error_set(error, -result,
+				"%s: DPDK's telemetry rejected the command: %s", commands[i].path,
+				strerror(-result));
 	}
 	return 0;
 }

@@ -268,7 +268,7 @@ static int step_into(const struct setter *setter, unsigned long index, struct ya
 	if (list->kind == YAML_TREE_MAP && list->count == 0 && list->origin == setter->origin)
 		list->kind = YAML_TREE_SEQUENCE;
 	if (list->kind != YAML_TREE_SEQUENCE)
-		return refuse(setter, "an index, but this is not a list");
+		return refuse(setter, "unexpected index: this is not a list");
 	if (index > list->count)
 		return refuse(setter, "the list has no such element");
 	if (index == list->count)

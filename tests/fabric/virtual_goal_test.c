@@ -402,7 +402,7 @@ UNIT_TEST(a_schedule_that_does_not_end_is_judged)
 
 	assert_int_equal(outcome.judged, -EINVAL);
 	assert_string_equal(outcome.judgement.text,
-		"rank 1: recv 'x' (line 6) from 0 tag 9 got no message; 1 operation has not ended");
+		"rank 1: recv 'x' (line 6) from 0 tag 9 received no message; 1 operation has not ended");
 	assert_int_equal(result_counter(&outcome.result, "goal_unfinished"), 1);
 	run_result_free(&outcome.result);
 }

@@ -141,7 +141,7 @@ def a_device_that_is_no_nic(machines):
 
 
 def a_nic_of_the_kernel(machines):
-    return machines.up_refused("m0", OWN, r"belongs to the kernel driver virtio-pci, expected vfio-pci \('weft port bind ")
+    return machines.up_refused("m0", OWN, r"is bound to the kernel driver virtio-pci; expected vfio-pci \('weft port bind ")
 
 
 def a_nic_of_the_machines_own_network(machines):
@@ -150,7 +150,7 @@ def a_nic_of_the_machines_own_network(machines):
 
 
 def a_nic_without_a_driver(machines):
-    return machines.up_refused("m0", machines.good(), r"has no driver, expected vfio-pci \('weft port bind ")
+    return machines.up_refused("m0", machines.good(), r"has no driver; expected vfio-pci \('weft port bind ")
 
 
 def a_kernel_driver_that_is_not_loaded(machines):
@@ -174,7 +174,7 @@ def a_user_without_permission(machines):
 
 def a_user_who_may_lock_too_little_memory(machines):
     machines.guests["m0"].must(f"chown {USER} /dev/vfio/[0-9]*")
-    said = machines.user_refused(r"DPDK has to lock \d+ MiB of memory, but RLIMIT_MEMLOCK allows 1 MiB \('ulimit -l",
+    said = machines.user_refused(r"DPDK must lock \d+ MiB of memory, but RLIMIT_MEMLOCK allows 1 MiB \('ulimit -l",
                                  "prlimit --memlock=1048576 env")
     machines.guests["m0"].must("chown 0 /dev/vfio/[0-9]*")
     return said
@@ -182,7 +182,7 @@ def a_user_who_may_lock_too_little_memory(machines):
 
 def an_mtu_that_the_nic_does_not_have(machines):
     machines.bind("m0", machines.short())
-    return machines.up_refused("m0", machines.short(), r"takes frames of \d+ bytes at most, .*nic\.mtu of \d+B fits",
+    return machines.up_refused("m0", machines.short(), r"accepts frames of at most \d+ bytes, .*nic\.mtu of \d+B fits",
                                mtu="9000B")
 
 
@@ -202,7 +202,7 @@ def a_nic_that_another_program_has(machines):
     machines.guests["m0"].must(f"sed 's/^name: wrong/name: second/' {FOLDER}/lab.yaml > {FOLDER}/second.yaml && "
                                f"chmod 600 {FOLDER}/second.yaml")
     said = machines.refused("m0", f"{WEFT} lab up {FOLDER}/second.yaml {WAIT}", 3,
-                            r"belongs to DPDK process \d+ \(weft-switch\)")
+                            r"is used by DPDK process \d+ \(weft-switch\)")
     if first.is_over():
         raise Wrong(f"the other program has ended: {first.finish().said()}")
     first.signal(2)
@@ -226,7 +226,7 @@ def an_iommu_that_is_off(machines):
 
 def no_hugepages(machines):
     machines.bind("m1", machines.old(), "uio_pci_generic")
-    return machines.up_refused("m1", machines.old(), r"needs memory with known physical addresses: provide hugepages "
+    return machines.up_refused("m1", machines.old(), r"requires memory with known physical addresses; provide hugepages "
                                r"\('echo 256 > ")
 
 

@@ -432,7 +432,7 @@ class Fabric(unittest.TestCase):
         done = self.weft("run", self.file, "--set", "measure.duration=30ms",
                          "--set", f"traffic=[{{pattern: goal, file: {schedule}}}]")
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("rank 1: recv 'last' (line 6) from 0 tag 4 got no message", done.stderr)
+        self.assertIn("rank 1: recv 'last' (line 6) from 0 tag 4 received no message", done.stderr)
 
     def demand(self, *args):
         """The part 'fidelity' of a result, and what the run said."""

@@ -123,7 +123,7 @@ class Jobs(unittest.TestCase):
         (self.dir / "all.goal").write_text("num_ranks 1\nrank 0 {\nx: recv 8b from -1\n}\n")
         (self.dir / "run.yaml").write_text(RUN + FIRST + SECOND)
         error = self.weft("run", str(self.dir / "run.yaml"), "-q", "--set", "measure.duration=1ms", code=1)
-        self.assertIn("two: rank 0: recv 'x' (line 3) from any tag 0 got no message", error)
+        self.assertIn("two: rank 0: recv 'x' (line 3) from any tag 0 received no message", error)
 
     def test_what_does_not_fit_is_refused_with_its_place(self):
         for jobs, expected in (

@@ -493,8 +493,8 @@ class Knobs(unittest.TestCase):
             self.assertLess(sum(len(block) for kind, block in blocks if kind != 5), 2001)
 
     def test_wrong_limits_and_filters_are_refused(self):
-        for words, said in ((("--rotate", "5x", "-o", "x"), "--rotate 5x: expected a size such as 100MB, or a time"),
-                            (("--rotate", "1MB,1", "-o", "x"), "--rotate 1MB,1: expected from 2 to 99999 files"),
+        for words, said in ((("--rotate", "5x", "-o", "x"), "--rotate 5x: expected a size such as 100MB or a time"),
+                            (("--rotate", "1MB,1", "-o", "x"), "--rotate 1MB,1: expected 2 to 99999 files"),
                             (("--rotate", "1MB", "-o", "-"), "--rotate: expected -o FILE"),
                             (("--count", "0"), "--count 0: expected a number from 1 on"),
                             (("--where", "vc=1 lost"), "'lost'"),

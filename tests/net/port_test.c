@@ -917,7 +917,7 @@ UNIT_TEST(unknown_driver_is_named)
 UNIT_TEST(absent_interface_is_named)
 {
 	need_root();
-	refused("net_af_packet7,iface=nosuch", ENODEV, "No such device");
+	refused("net_af_packet7,iface=nosuch", ENODEV, "no such interface");
 }
 
 UNIT_TEST(an_interface_whose_mtu_is_too_small_is_refused_with_what_fits)
@@ -925,7 +925,7 @@ UNIT_TEST(an_interface_whose_mtu_is_too_small_is_refused_with_what_fits)
 	make_veth();
 	assert_int_equal(system("ip link set weftb mtu 2000"), 0);
 	refused("net_af_packet0,iface=weftb", EMSGSIZE,
-		"takes frames of 2014 bytes at most, expected 2048: reduce nic.mtu by 34 bytes, or run 'ip link set weftb mtu 2034'");
+		"accepts frames of at most 2014 bytes; expected 2048: reduce nic.mtu by 34 bytes, or run 'ip link set weftb mtu 2034'");
 	remove_veth();
 }
 

@@ -76,7 +76,7 @@ class Cable(Setup):
         with open(topology, "w", encoding="utf-8") as file:
             file.write(text.replace("iface=cable", "iface=nosuch", 1))
         self.refused(lab, 3, r"left \(weft-switch\) ended with exit code 3: left:2: net_af_packet0,iface=nosuch.*"
-                     r"no interface of this name.*'ip link'")
+                     r"no such interface.*'ip link'")
 
     def test_a_pci_address_that_is_not_there_is_named(self):
         lab = self.machines("b")
@@ -91,7 +91,7 @@ class Cable(Setup):
     def test_an_mtu_that_is_too_small_is_said_with_what_fits(self):
         lab = self.machines("c")
         self.ip(lab, "left", "mtu", "1500")
-        self.refused(lab, 3, r"left:2: net_af_packet0 takes frames of 1514 bytes at most, .* reduce nic\.mtu by \d+ bytes, or run "
+        self.refused(lab, 3, r"left:2: net_af_packet0 accepts frames of at most 1514 bytes; .* reduce nic\.mtu by \d+ bytes, or run "
                      r"'ip link set cable mtu \d+'\Z")
 
     def test_an_interface_that_is_down_is_no_cable(self):

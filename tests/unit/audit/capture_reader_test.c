@@ -208,19 +208,19 @@ UNIT_TEST(other_and_damaged_files_are_refused)
 	size_t interface, packet;
 
 	take_bytes(&text, "topology: ring", 14);
-	expect_refused(&text, "test: not a capture: expected pcapng or pcap");
+	expect_refused(&text, "test: not a capture; expected pcapng or pcap");
 	write_capture(&text);
 	interface = end_of_block(&text, 0);
 	packet = end_of_block(&text, end_of_block(&text, interface));
 	text.bytes[interface + 8] = 113;
-	expect_refused(&text, "link type 113: expected Ethernet (1)");
+	expect_refused(&text, "link type 113; expected Ethernet (1)");
 	write_capture(&text);
 	text.bytes[packet + 8] = 9;
-	expect_refused(&text, "a packet of an unknown interface");
+	expect_refused(&text, "a packet from an unknown interface");
 	write_capture(&text);
 	text.bytes[packet + 21] = 1;
 	expect_refused(&text, "a packet is longer than its block or its frame");
 	write_capture(&text);
 	text.bytes[end_of_block(&text, packet) - 4] ^= 4;
-	expect_refused(&text, "a block with two lengths");
+	expect_refused(&text, "a block has two different lengths");
 }

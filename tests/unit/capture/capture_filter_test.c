@@ -289,7 +289,7 @@ UNIT_TEST(a_program_that_is_too_long_is_refused)
 	for (unsigned i = 2; i < 40; i++)
 		snprintf(text + strlen(text), 20, " or port %u", i * 17);
 	assert_int_equal(capture_expression_parse(&filter, text, NULL, topology, &error), -EINVAL);
-	assert_non_null(strstr(error.text, "instructions of BPF, expected at most 48"));
+	assert_non_null(strstr(error.text, "BPF instructions; expected at most 48"));
 }
 
 UNIT_MAIN(set_up, tear_down)

@@ -94,7 +94,7 @@ CASE(words_for_the_eal_of_another_user_are_refused)
 	write_files(LAB "eal: [-d, plugin.so]\n", TOPOLOGY);
 	assert_int_equal(chown(lab_file, OTHER, OTHER), 0);
 	assert_int_equal(check(lab_file, NULL), -EINVAL);
-	assert_non_null(strstr(error.text, "lab.yaml belongs to user 12345, expected 0"));
+	assert_non_null(strstr(error.text, "lab.yaml belongs to user 12345; expected 0"));
 }
 
 CASE(a_folder_that_others_can_change_is_no_better_than_the_file)

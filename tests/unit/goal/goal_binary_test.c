@@ -92,10 +92,10 @@ UNIT_TEST(what_contradicts_itself_is_refused_with_its_operation)
 		unsigned char value;
 		const char *message;
 	} bad[] = {
-		{8, 0, "g: binary schedule of 0 ranks, expected 1 to 65534"},
-		{10, 1, "g: binary schedule of 65539 ranks, expected 1 to 65534"},
-		{9, 1, "g: binary schedule of 259 ranks, truncated"},
-		{23, 255, "g: rank 0: its part from 54 to 65471 is not in the file"},
+		{8, 0, "g: binary schedule of 0 ranks; expected 1 to 65534"},
+		{10, 1, "g: binary schedule of 65539 ranks; expected 1 to 65534"},
+		{9, 1, "g: truncated binary schedule of 259 ranks"},
+		{23, 255, "g: rank 0: its part from offset 54 to 65471 is outside the file"},
 		{62, 5, "g: rank 0: its part is too small for 5 operations"},
 		{OP(0) + 4, 4,
 			"g: rank 0, operation 1: expected kind 1 (send), 2 (recv) or 3 (calc)"},
@@ -105,7 +105,7 @@ UNIT_TEST(what_contradicts_itself_is_refused_with_its_operation)
 		{OP(1), 2,
 			"g: rank 0, operation 2: its number of requirements contradicts the lists"},
 		{OP(0) + 23, 9,
-			"g: rank 0, operation 1: its list of dependencies is not in the file"},
+			"g: rank 0, operation 1: its list of dependencies is outside the file"},
 		{OP(3), 3, "g: rank 0, operation 1: a nonexistent operation waits for it"},
 		{OP(3), 0, "g:1:1: '' waits for itself through its dependencies"},
 	};

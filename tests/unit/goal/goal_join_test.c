@@ -137,7 +137,7 @@ UNIT_TEST(a_schedule_that_does_not_end_is_named_by_its_part)
 	goal_replay_alone(replay);
 	assert_int_equal(goal_replay_diagnose(replay, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"other: rank 1: recv 'q' (line 3) from 0 tag 0 got no message; 1 operation has "
+		"other: rank 1: recv 'q' (line 3) from 0 tag 0 received no message; 1 operation has "
 		"not ended");
 }
 
@@ -150,6 +150,6 @@ UNIT_TEST(more_ranks_than_a_schedule_may_have_are_refused)
 	assert_null(goal_join(part, 2, &error));
 	assert_int_equal(errno, EINVAL);
 	assert_string_equal(error.text,
-		"the schedules of all jobs have 80000 ranks, 0 operations and 0 dependencies, "
-		"expected at most 65534, 268435456 and 536870912");
+		"the schedules of all jobs exceed a limit: 80000 of 65534 ranks, 0 of 268435456 "
+		"operations, 0 of 536870912 dependencies");
 }

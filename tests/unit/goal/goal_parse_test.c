@@ -83,7 +83,7 @@ UNIT_TEST(what_is_wrong_is_said_with_its_place)
 		{"num_ranks 2\nrank 1 {\n",
 			"g:3:1: expected a label, send, recv, calc or '}', found the end of the file"},
 		{"num_ranks 2\nrank 1 {}\nrank 1 {}\n",
-			"g:3:6: duplicate schedule of rank 1; the first one is in line 2"},
+			"g:3:6: duplicate schedule for rank 1; the first one is in line 2"},
 		{TWO "l1: sent 8b to 1\n}", "g:4:5: expected send, recv or calc, found 'sent'"},
 		{TWO "l1: send 8 to 1\n}", "g:4:12: expected b, found 'to'"},
 		{TWO "l1: send 8b from 1\n}", "g:4:13: expected to, found 'from'"},

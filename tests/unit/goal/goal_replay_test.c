@@ -182,10 +182,10 @@ UNIT_TEST(what_is_left_at_the_end_is_named)
 		const char *rank0, *rank1, *message;
 	} left[] = {
 		{"send 1b to 1 tag 3", "r1: recv 1b from 0 tag 4\nr2: calc 5\nr2 requires r1",
-			"rank 1: recv 'r1' (line 6) from 0 tag 4 got no message; 2 operations have "
+			"rank 1: recv 'r1' (line 6) from 0 tag 4 received no message; 2 operations have "
 			"not ended"},
 		{"calc 1", "here: recv 1b from -1 tag -1",
-			"rank 1: recv 'here' (line 6) from any tag any got no message; 1 operation "
+			"rank 1: recv 'here' (line 6) from any tag any received no message; 1 operation "
 			"has not ended"},
 		{"s1: send 1b to 1 tag 3", "",
 			"rank 1: no recv took the message of rank 0's send 's1' (line 3)"},
@@ -361,7 +361,7 @@ UNIT_TEST(a_copy_names_what_another_process_has_left)
 	assert_int_equal(goal_replay_ended(made[0]), 5 * NS);
 	assert_true(goal_replay_diagnose(made[0], &error) < 0);
 	assert_string_equal(error.text,
-		"rank 0: recv 'r' (line 5) from 1 tag 3 got no message; 3 operations have not "
+		"rank 0: recv 'r' (line 5) from 1 tag 3 received no message; 3 operations have not "
 		"ended");
 	for (unsigned i = 0; i < 2; i++)
 		finish(made[i], goal[i]);

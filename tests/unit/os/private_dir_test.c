@@ -102,11 +102,11 @@ CASE(a_folder_that_its_user_cannot_enter_is_refused)
 	assert_int_equal(mkdir(inner, 0700), 0);
 	assert_int_equal(private_dir_check(inner, &error), 0);
 	assert_int_equal(chmod(inner, 0500), 0);
-	is_refused(private_dir_check(inner, &error), "(mode 500): 'chmod u+rwx ");
+	is_refused(private_dir_check(inner, &error), "(mode 500); run 'chmod u+rwx ");
 	assert_int_equal(chmod(inner, 0700), 0);
 	need_root(); /* others cannot even look into it */
 	assert_int_equal(chmod(path, 0600), 0);
-	is_refused(private_dir_check(inner, &error), "(mode 600): 'chmod u+rwx ");
+	is_refused(private_dir_check(inner, &error), "(mode 600); run 'chmod u+rwx ");
 }
 
 CASE(a_folder_of_another_user_is_refused)
@@ -114,7 +114,7 @@ CASE(a_folder_of_another_user_is_refused)
 	need_root();
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(chown(path, OTHER, OTHER), 0);
-	is_refused(private_dir_make(path, &error), "belongs to user 12345, expected 0");
+	is_refused(private_dir_make(path, &error), "belongs to user 12345; expected 0");
 }
 
 CASE(a_folder_in_one_that_others_can_change_is_refused)
@@ -131,7 +131,7 @@ CASE(a_folder_in_one_of_another_user_is_refused)
 	need_root();
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(chown(root, OTHER, OTHER), 0);
-	is_refused(private_dir_check(path, &error), "belongs to user 12345, expected 0");
+	is_refused(private_dir_check(path, &error), "belongs to user 12345; expected 0");
 }
 
 /* He may lead it elsewhere after the check. */
@@ -146,7 +146,7 @@ CASE(a_way_over_a_link_of_another_user_is_refused)
 	snprintf(folder, sizeof(folder), "%s/folder", below("link"));
 	assert_int_equal(private_dir_check(folder, &error), 0);
 	assert_int_equal(lchown(below("link"), OTHER, OTHER), 0);
-	is_refused(private_dir_check(folder, &error), "link belongs to user 12345, expected 0");
+	is_refused(private_dir_check(folder, &error), "link belongs to user 12345; expected 0");
 }
 
 CASE(a_link_does_not_hide_a_folder_that_others_can_change)
@@ -219,7 +219,7 @@ CASE(a_file_of_another_user_is_not_trusted)
 	need_root();
 	make_file(path);
 	assert_int_equal(chown(path, OTHER, OTHER), 0);
-	is_refused(private_file_check(path, &error), "belongs to user 12345, expected 0");
+	is_refused(private_file_check(path, &error), "belongs to user 12345; expected 0");
 }
 
 CASE(a_file_in_a_folder_that_others_can_change_is_not_trusted)

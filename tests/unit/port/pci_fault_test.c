@@ -110,7 +110,7 @@ UNIT_WITH(a_device_of_the_kernel_is_to_be_bound_to_vfio, set_up, tear_down)
 {
 	make_nic("e1000e");
 	says(NULL, ENODEV,
-		"belongs to the kernel driver e1000e, expected vfio-pci ('weft port bind " ADDRESS
+		"is bound to the kernel driver e1000e; expected vfio-pci ('weft port bind " ADDRESS
 		"')");
 }
 
@@ -128,14 +128,14 @@ UNIT_WITH(a_device_of_another_process_names_that_process, set_up, tear_down)
 	make_file("/proc/4242/comm", "testpmd\n");
 	make_link("/proc/4242/fd/9", "/dev/vfio/7");
 	says("EAL: Cannot open /dev/vfio/7: Device or resource busy\n", EBUSY,
-		"belongs to DPDK process 4242 (testpmd)");
+		"is used by DPDK process 4242 (testpmd)");
 }
 
 UNIT_WITH(a_busy_device_of_a_process_that_cannot_be_seen_is_said_to_be_busy, set_up, tear_down)
 {
 	make_nic("vfio-pci");
 	says("EAL: Cannot open /dev/vfio/7: Device or resource busy\n", EBUSY,
-		"belongs to another process (/dev/vfio/7 is in use)");
+		"is used by another process (/dev/vfio/7 is open)");
 }
 
 UNIT_WITH(missing_permission_names_the_file, set_up, tear_down)
@@ -156,7 +156,7 @@ UNIT_WITH(a_group_that_the_kernel_shares_is_told_apart, set_up, tear_down)
 {
 	make_nic("vfio-pci");
 	says("EAL: " ADDRESS " VFIO group is not viable! Not all devices in IOMMU group bound\n",
-		ENODEV, "shares IOMMU group 7 with a device that the kernel still drives");
+		ENODEV, "shares IOMMU group 7 with a device that is still bound");
 }
 
 UNIT_WITH(uio_without_physical_addresses_asks_for_hugepages, set_up, tear_down)

@@ -35,6 +35,6 @@ UNIT_TEST(a_number_of_files_that_is_out_of_range_is_refused)
 
 		snprintf(text, sizeof(text), "1MB,%s", numbers[i]);
 		assert_int_equal(capture_limits_parse(&limits, text, &error), -EINVAL);
-		assert_non_null(strstr(error.text, "expected from 2 to 99999 files"));
+		assert_non_null(strstr(error.text, "expected 2 to 99999 files"));
 	}
 }
