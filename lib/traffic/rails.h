@@ -30,7 +30,7 @@ enum rail_rule { RAIL_RULES(X) RAIL_UNSET /* acts as same-rail */ };
 struct rails {
 	uint32_t hosts;    /* number of hosts, with one or several ports */
 	uint32_t *host_of; /* [topology entry] host, 0 .. hosts - 1 */
-	uint32_t *first;   /* [hosts + 1] h has port[first[h]] .. port[first[h + 1] - 1] */
+	uint32_t *first;   /* [hosts + 1] host h has port[first[h]] .. port[first[h + 1] - 1] */
 	uint32_t *port;
 	uint32_t *plane; /* [topology entry] plane, as in the topology */
 };
