@@ -142,13 +142,13 @@ static const char *check_orders(const struct endpoint *endpoint)
 			slot = endpoint->order[slot].next) {
 			if (endpoint->order[slot].state != ORDER_QUEUED ||
 				endpoint->order[slot].pair != i)
-				return "an order in the queue of another pair";
+				return "an order is in another pair's queue";
 			linked++;
 		}
 	return queued == endpoint->queued && sent == endpoint->sent && held == endpoint->held &&
 			       linked == queued
 		       ? NULL
-		       : "orders are not queued + sent + held";
+		       : "orders differ from queued + sent + held";
 }
 
 static const char *check_slots(const struct endpoint *endpoint)
@@ -159,18 +159,18 @@ static const char *check_slots(const struct endpoint *endpoint)
 		held += endpoint->owner[i] != 0;
 	for (uint32_t i = 0; i < endpoint->frees; i++)
 		if (endpoint->owner[endpoint->free[i]] != 0)
-			return "a free slot with an owner";
+			return "a free slot has an owner";
 	for (uint32_t i = 0; i < endpoint->pairs; i++) {
 		uint32_t used = endpoint->pair[i].received - endpoint->pair[i].returned;
 
 		if (used > endpoint->pair[i].window)
-			return "more frames than the window";
+			return "more frames than the window allows";
 		promised += endpoint->pair[i].window - used;
 	}
 	if (promised != endpoint->promised || promised > endpoint->frees)
-		return "a window without slots";
+		return "too few free slots for the windows";
 	return held + endpoint->frees == endpoint->receive_slots ? NULL
-								 : "slots are not free + held";
+								 : "slots differ from free + held";
 }
 
 const char *endpoint_set_check(const struct endpoint_set *set)

@@ -57,14 +57,14 @@ struct discovery_config {
 };
 
 /* Irregularities that do not stop the discovery. */
-#define DISCOVERY_FINDINGS(X)                                                      \
-	X(TWO_CABLES, "a port has two cables")                                     \
-	X(LOOP, "a cable leads from a device to itself")                           \
-	X(TWO_SESSIONS, "two devices have one identity")                           \
-	X(TOO_FAR, "too far away for a route")                                     \
-	X(CHANGED, "a device has another number of ports than in its former life") \
-	X(SILENT, "a device is there and does not answer")                         \
-	X(NO_TABLES, "a device takes no tables, and is left out")
+#define DISCOVERY_FINDINGS(X)                                        \
+	X(TWO_CABLES, "a port has two cables")                       \
+	X(LOOP, "a cable connects a device to itself")               \
+	X(TWO_SESSIONS, "two devices have the same identity")        \
+	X(TOO_FAR, "a device is too far away for a route")           \
+	X(CHANGED, "a device's kind or number of ports has changed") \
+	X(SILENT, "a device is present but does not answer")         \
+	X(NO_TABLES, "a device refuses all tables and is left out")
 
 enum discovery_finding_kind {
 #define X(name, text) DISCOVERY_##name,

@@ -251,7 +251,7 @@ static struct topology *draw(const struct drawing *drawing, struct error *error)
 	int result = 0;
 
 	if (topology == NULL) {
-		error_set(error, ENOMEM, "the map is too large for the memory");
+		error_set(error, ENOMEM, "not enough memory for the map");
 		return NULL;
 	}
 	fill_devices(drawing, topology);
@@ -296,7 +296,7 @@ static struct topology *draw_map(const struct fabric_map *map, bool found, struc
 	if (result == 0)
 		topology = draw_named(&drawing, error);
 	else
-		error_set(error, ENOMEM, "the map is too large for the memory");
+		error_set(error, ENOMEM, "not enough memory for the map");
 	free(drawing.number);
 	return topology;
 }

@@ -25,13 +25,14 @@ static int check_permissions(int file, const char *path, struct error *error)
 	if (fstat(file, &status) < 0)
 		return error_set(error, errno, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(status.st_mode))
-		return error_set(error, EINVAL, "%s: a fabric key is a regular file", path);
+		return error_set(
+			error, EINVAL, "%s: not a regular file; expected a fabric key file", path);
 	if (status.st_uid != geteuid() && status.st_uid != 0)
 		return error_set(error, EACCES,
-			"%s: belongs to another user; the fabric key has to be your own", path);
+			"%s: belongs to another user; expected a key file of your own", path);
 	if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
 		return error_set(error, EACCES,
-			"%s: others have access to the fabric key (mode %03o); expected 600 "
+			"%s: other users can access the fabric key (mode %03o); expected mode 600 "
 			"(chmod 600 %s)",
 			path, (unsigned)(status.st_mode & 0777), path);
 	return 0;
@@ -77,7 +78,7 @@ int fabric_key_load(struct fabric_key *key, const char *path, struct error *erro
 	if (file < 0)
 		return error_set(error, errno, "%s: %s", path, strerror(errno));
 	if (sodium_init() < 0)
-		result = error_set(error, EIO, "libsodium does not start");
+		result = error_set(error, EIO, "cannot initialise libsodium");
 	else
 		result = check_permissions(file, path, error);
 	if (result == 0)

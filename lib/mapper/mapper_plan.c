@@ -154,11 +154,12 @@ static int check_vcs(struct mapper *mapper)
 
 	if (rule != NULL && next->queuing != NULL)
 		return error_set(&mapper->error, EINVAL,
-			"queuing %s: the routes use the VCs for their classes",
+			"queuing %s cannot be combined with routes that use VC classes",
 			next->queuing->scheme->name);
 	if (rule != NULL && vcs > 0 && rule->classes > vcs)
 		return error_set(&mapper->error, EINVAL,
-			"the routes need %u VC classes, the fabric has %u VCs", rule->classes, vcs);
+			"the routes need %u VC classes, but the fabric has %u VCs", rule->classes,
+			vcs);
 	return 0;
 }
 
@@ -170,7 +171,7 @@ static int check_lengths(struct mapper *mapper)
 	if (longest <= FRAME_ROUTE_USUAL)
 		return 0;
 	return error_set(&mapper->error, EINVAL,
-		"the longest route has %u elements, expected at most %u with a mapper", longest,
+		"the longest route has %u elements; expected at most %u with a mapper", longest,
 		FRAME_ROUTE_USUAL);
 }
 
@@ -212,7 +213,7 @@ static int compute(struct mapper *mapper)
 	mapper->error.text[0] = '\0';
 	result = fabric_map_number(&mapper->map);
 	if (result < 0)
-		return error_set(&mapper->error, ENOMEM, "no memory for a map");
+		return error_set(&mapper->error, ENOMEM, "not enough memory for a map");
 	mapper->next.topology = fabric_map_topology(&mapper->map, &mapper->error);
 	if (mapper->next.topology == NULL)
 		return -ENOMEM;
@@ -457,7 +458,7 @@ bool mapper_plan(struct mapper *mapper, weft_time now)
 		drop_oldest(mapper);
 	rank_candidates(mapper);
 	if (add_targets(mapper, result == 0, &outlook) < 0) {
-		error_set(&mapper->error, ENOMEM, "no memory for the tables");
+		error_set(&mapper->error, ENOMEM, "not enough memory for the tables");
 		distribution_clear(&mapper->distribution);
 		mapper->stale = true;
 		return false;

@@ -76,7 +76,7 @@ static void describe_end(
 
 	topology_port_name(comparison->expected, expected, name, sizeof(name));
 	if (!same_port(comparison->expected, expected, comparison->found, &here)) {
-		snprintf(text, size, "%s is not there", name);
+		snprintf(text, size, "%s is missing", name);
 	} else if (!topology_peer(comparison->found, here, &peer)) {
 		snprintf(text, size, "%s is not connected", name);
 	} else {
@@ -143,7 +143,7 @@ static void say_ports(struct comparison *comparison, enum device_kind kind,
 {
 	char text[64];
 
-	snprintf(text, sizeof(text), "has %u ports, expected %u", found, expected->ports);
+	snprintf(text, sizeof(text), "has %u ports; expected %u", found, expected->ports);
 	say_device(comparison, kind, expected->name, text);
 }
 

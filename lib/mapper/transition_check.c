@@ -38,7 +38,7 @@ static int add_cables(struct topology *cables, const struct topology *from, stru
 			char name[TOPOLOGY_NAME_MAX + 8];
 
 			topology_port_name(from, link->a, name, sizeof(name));
-			error_set(reason, EBUSY, "the cable of %s leads elsewhere now", name);
+			error_set(reason, EBUSY, "the cable at %s now leads elsewhere", name);
 			return -EBUSY;
 		}
 	}
@@ -108,7 +108,7 @@ static int check_rules(const struct mixture *mixture, struct error *reason)
 
 		if ((first == NULL) != (other == NULL) ||
 			(first != NULL && !vc_rule_equal(first, other)))
-			return error_set(reason, EBUSY, "another VC rule");
+			return error_set(reason, EBUSY, "the VC rules differ");
 	}
 	return 0;
 }
@@ -279,8 +279,9 @@ static int look_for_cycle(const struct mixture *mixture, struct error *reason)
 	topology_port_name(mixture->cables,
 		mixture->channels->from[channel_graph_channel(mixture->channels, cycle[0])], name,
 		sizeof(name));
-	error_set(reason, EBUSY, "old and new routes make a cycle of %u channels, one of them %s",
-		length, name);
+	error_set(reason, EBUSY,
+		"old and new routes together form a cycle of %u channels, including %s", length,
+		name);
 	free(cycle);
 	return -EBUSY;
 }

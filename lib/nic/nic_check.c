@@ -42,9 +42,9 @@ static const char *check_flow(const struct nic *nic, uint16_t peer)
 		sequence = end;
 	}
 	if (sequence != tx->next)
-		return "the numbers of a flow do not end at its next";
+		return "the numbers of a flow do not end at 'next'";
 	if (find_message(nic, tx, tx->send) != tx->cursor)
-		return "the cursor of a flow is not at the message that leaves next";
+		return "the cursor of a flow is not at the message that is sent next";
 	if (find_message(nic, tx, tx->high) != tx->fresh)
 		return "a flow lost its first message that was not completely sent";
 	if ((tx->messages.head != MESSAGE_NONE) != deadline_queue_armed(&nic->retry, peer))
@@ -79,7 +79,7 @@ static const char *check_transit(const struct nic *nic)
 	const struct itb *itb = nic->itb;
 
 	if (count_waiting(nic) != nic->own_waiting)
-		return "the number of messages of which no frame has left is wrong";
+		return "the number of messages of which no frame has been sent is wrong";
 	if (itb == NULL)
 		return NULL;
 	if (itb->absorbed != nic->count[NIC_ITB_ABSORBED] ||
@@ -196,7 +196,7 @@ static const char *check_windows(const struct nic *nic)
 			continue;
 		open++;
 		if (nic->resequencer.held[window] == 0)
-			return "a peer keeps an empty resequencing window";
+			return "a peer has an empty resequencing window";
 		if (!deadline_queue_armed(&nic->gap, (uint16_t)peer))
 			return "frames are waiting for others, but no timer runs";
 	}
@@ -215,7 +215,7 @@ static const char *check_ready(const struct nic *nic)
 	}
 	for (unsigned vc = 0; vc < nic->link.config.vcs; vc++)
 		if (credit_stored(&nic->link.rx[vc]) != 0)
-			return "an interface keeps blocks of its buffer";
+			return "the interface's buffer is not empty";
 	return NULL;
 }
 

@@ -74,7 +74,7 @@ static int check_bursts(const struct traffic_config *config, struct error *error
 	if (config->on_ps == 0 || config->on_ps > TRAFFIC_BURST_MAX_PS ||
 		config->off_ps > TRAFFIC_BURST_MAX_PS)
 		return error_set(error, EINVAL,
-			"bursty traffic: expected mean times on (above 0) and off of up to 1000s");
+			"bursty traffic: expected mean on (above 0) and off times of up to 1000s");
 	if ((unsigned __int128)config->load_ppm * cycle > (unsigned __int128)PPM * config->on_ps)
 		return error_set(error, EINVAL,
 			"bursty traffic that is on for %.4g%% of the time cannot have a mean load "
@@ -112,7 +112,7 @@ static int check_distance(const struct traffic_config *config, struct error *err
 		(unsigned __int128)config->load_ppm * (WEFT_TIME_NEVER / 64))
 		return 0;
 	return error_set(error, EINVAL,
-		"days between messages at this load and rate: expected shorter messages or more load");
+		"messages would be days apart at this load and rate; expected shorter messages or a higher load");
 }
 
 static bool is_range(uint32_t min, uint32_t max)
@@ -126,22 +126,22 @@ static int check(const struct traffic_config *config, struct error *error)
 		return error_set(error, EINVAL, "pattern %s is a schedule and has no sources",
 			config->pattern->name);
 	if (config->host >= config->hosts)
-		return error_set(error, EINVAL, "traffic of host %u, but there are %u hosts",
+		return error_set(error, EINVAL,
+			"traffic from host %u, which does not exist; there are %u hosts",
 			config->host, config->hosts);
 	if (config->load_ppm > PPM || config->other_share_ppm > PPM || config->elsewhere_ppm > PPM)
-		return error_set(error, EINVAL, "a load or share above 100%%");
+		return error_set(error, EINVAL, "traffic load and shares: expected at most 100%%");
 	if (config->rate_bps == 0 || config->frame_bytes == 0)
 		return error_set(error, EINVAL, "traffic needs a link rate and an MTU above 0");
 	if (config->message_bytes < SYNTHETIC_PREFIX_BYTES ||
 		(config->other_share_ppm > 0 &&
 			config->other_message_bytes < SYNTHETIC_PREFIX_BYTES))
 		return error_set(error, EINVAL,
-			"messages shorter than %uB, the minimum that can be measured",
+			"expected messages of at least %uB, the minimum that can be measured",
 			SYNTHETIC_PREFIX_BYTES);
 	if (!is_range(config->message_bytes, config->message_max_bytes) ||
 		!is_range(config->other_message_bytes, config->other_message_max_bytes))
-		return error_set(
-			error, EINVAL, "the maximum length of messages is below their minimum");
+		return error_set(error, EINVAL, "the maximum message length is below the minimum");
 	if (config->load_ppm != 0 && check_distance(config, error) < 0)
 		return -EINVAL;
 	return check_bursts(config, error);

@@ -19,7 +19,7 @@ static int refuse(const struct traffic_config *config, struct error *error)
 		if (config->targets[i] >= config->hosts ||
 			(i > 0 && config->targets[i] <= config->targets[i - 1]))
 			return error_set(error, EINVAL,
-				"all-to-all traffic: expected targets in ascending order below %u",
+				"all-to-all traffic: expected targets below %u in ascending order",
 				config->hosts);
 	return 0;
 }

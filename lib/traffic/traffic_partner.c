@@ -109,8 +109,8 @@ static int init(void **state, const struct traffic_config *config, traffic_bits_
 
 	if (config->hosts < 2 || config->hosts != 1u << bits)
 		return error_set(error, EINVAL,
-			"%s traffic permutes the bits of host numbers: expected a power of two of "
-			"hosts, found %u",
+			"%s traffic permutes the bits of host numbers: expected a power of two as "
+			"the number of hosts, found %u",
 			config->pattern->name, config->hosts);
 	return keep(state, config, partner(config->host, bits), error);
 }
@@ -125,7 +125,7 @@ static int init_transpose(void **state, const struct traffic_config *config, str
 	if (bits_of(config->hosts) % 2 != 0 && config->hosts == 1u << bits_of(config->hosts))
 		return error_set(error, EINVAL,
 			"%s traffic exchanges the halves of host numbers: expected an even power "
-			"of two of hosts (4, 16, 64, ...), found %u",
+			"of two (4, 16, 64, ...) as the number of hosts, found %u",
 			config->pattern->name, config->hosts);
 	return init(state, config, transpose, error);
 }

@@ -375,7 +375,7 @@ class Fabric(unittest.TestCase):
     def test_what_the_topology_cannot_have_is_refused_before_the_start(self):
         done = self.weft("run", self.file, "--set", "traffic=[{pattern: transpose}]")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("an even power of two of hosts", done.stderr)
+        self.assertIn("an even power of two (4, 16, 64, ...) as the number of hosts", done.stderr)
 
     def replay(self, kind, *args):
         """A schedule over all eight hosts, backwards."""

@@ -274,7 +274,7 @@ class KeyFile(unittest.TestCase):
         self.refused(cut, "expected 64 hexadecimal digits on one line")
 
     def test_a_file_that_others_may_read(self):
-        self.refused(lambda path: os.chmod(path, 0o644), r"mode 644\); expected 600")
+        self.refused(lambda path: os.chmod(path, 0o644), r"mode 644\); expected mode 600")
 
 
 if __name__ == "__main__":

@@ -491,7 +491,7 @@ class Refusals(LabCase):
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
             self.assertFalse(os.path.exists(lab.run_dir))
         os.chmod(key, 0o640)
-        refused("key: fabric.key", 3, "others have access")
+        refused("key: fabric.key", 3, "other users can access")
         os.chmod(key, 0o600)
         with open(key, "w") as file:
             file.write(31 * "5e" + "\n")
@@ -513,7 +513,7 @@ class Refusals(LabCase):
         for args, text in ((("--mapper", "sometimes"), "expected auto, always or never"),
                            (("--expect", "full:switches=none"), "switches"),
                            (("--fabric-key", "/nowhere/key"), "/nowhere/key"),
-                           (("--fabric-key", lab.file), "others have access")):
+                           (("--fabric-key", lab.file), "other users can access")):
             self.assertIn(text, self.nic(lab, *args))
         with open(lab.file) as file:
             text = file.read()

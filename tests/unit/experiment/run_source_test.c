@@ -309,7 +309,7 @@ UNIT_TEST(what_the_topology_cannot_have_is_refused_with_its_place)
 	assert_int_equal(run_source_check(config, hosts, &error), -EINVAL);
 	assert_string_equal(error.text,
 		"r.yaml:6:5: shuffle traffic permutes the bits of host numbers: expected a power "
-		"of two of hosts, found 12");
+		"of two as the number of hosts, found 12");
 }
 
 UNIT_TEST(entries_that_a_host_has_no_room_for_are_refused_with_their_place)
