@@ -98,8 +98,8 @@ struct control_arn arn_table_root(
 	const struct arn_table *table, bool up, uint32_t id, uint16_t destination, uint8_t vc);
 
 /* processARN(), pseudo-code 2: handles a notification that arrived on 'port', or a root of this
- * switch at the output 'port'. For a root, 'adapted' tells whether the responsible packet is
- * adapted; otherwise it is false. Returns the new entry, or NULL if none was created. */
+ * switch at the output 'port'. 'adapted' is true if the responsible packet of a root is adapted;
+ * false for notifications. Returns the new entry, or NULL if none was created. */
 struct arn_entry *arn_table_process(struct arn_table *table, const struct control_arn *arn,
 	uint8_t port, bool adapted, weft_time now);
 

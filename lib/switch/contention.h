@@ -12,9 +12,9 @@
  * waiting time is in the packet's extension, whose checksum is updated. Otherwise it is in
  * packet->latency_ns, which the source set to 0. Flows are always in the extension.
  *
- * Drivers call switch_set_contention(), and contention_leave() for the outputs in 'driven', because
- * only they know when a transmission starts there. The switch makes the remaining calls. A switch
- * without contention has no cost per packet: departures share the branch of congestion control. */
+ * Drivers call switch_set_contention(), and contention_leave() for the outputs in 'driven', where
+ * the driver starts transmissions. The switch makes the remaining calls. A switch without
+ * contention has no cost per packet: departures share the branch of congestion control. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -38,7 +38,7 @@ static uint64_t crc32c_word(uint64_t crc, const uint8_t *at)
 #define ONE_PART  0xa60ce07b
 #define TWO_PARTS 0xcec3662e
 
-/* Returns the CRC after as many zero bytes as the weight stands for. */
+/* Returns the CRC extended by the zero bytes that the weight represents. */
 static uint64_t followed_by(uint64_t crc, long long weight)
 {
 	__m128i product = _mm_clmulepi64_si128(

@@ -76,8 +76,8 @@ static void free_message(struct wormhole_net *net, uint32_t number)
 	net->free_message = number;
 }
 
-/* Absorbs a message if the pool has room for all of it. Otherwise the message is discarded while it
- * arrives. */
+/* Absorbs a message if it fits completely into the pool. Otherwise the message is discarded while
+ * it arrives. */
 static void absorb(struct wormhole_net *net, uint32_t number, uint32_t which, uint64_t now)
 {
 	struct wormhole_message *message = &net->message[which];

@@ -23,7 +23,8 @@ static bool send(struct poll_nic *pn, const struct device_order *order, weft_tim
 	bool wait = false;
 
 	if (is_linked(pn)) {
-		/* Waiting cannot deadlock: a link that accepts no frames for long goes down. */
+		/* Waiting cannot deadlock: a link that accepts no frames for a long time goes down.
+		 */
 		if (!tx_queue_has_room(&pn->tx))
 			return false;
 		mbuf = poll_control_frame(pn->pool, order, &wait);

@@ -93,7 +93,8 @@ static bool follow(struct poll_nic_endpoints *endpoints, unsigned number)
 		atomic_compare_exchange_strong(&at->state, &state, POLL_NIC_ENDPOINT_SERVED);
 	}
 	if (state == POLL_NIC_ENDPOINT_CLOSING) {
-		/* A program that came and went since the last call may have sent something. */
+		/* A program that attached and detached meanwhile may have sent messages.
+		 */
 		if (!endpoint_set_has(endpoints->set, number))
 			endpoint_set_add(endpoints->set, at->endpoint);
 		endpoint_set_close(endpoints->set, number);

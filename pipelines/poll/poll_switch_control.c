@@ -37,7 +37,7 @@ bool poll_switch_control_send(
 	if (at >= ps->ports)
 		return true;
 	if (port_set_has(ps->present & ps->sw->linked, at)) {
-		/* A link that accepts no frames for long goes down. */
+		/* A link that accepts no frames for a long time goes down. */
 		if (!tx_queue_has_room(&ps->port[at].tx))
 			return false;
 		mbuf = poll_control_frame(ps->mapper.pool, order, &wait);

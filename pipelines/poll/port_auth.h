@@ -47,8 +47,8 @@ struct port_auth {
 	uint64_t misplaced;
 	uint8_t full_due; /* padding of the next hello, enum port_auth_full; any thread may set it
 			   */
-	/* Unpadded hellos before the next padded one, so that repeated requests cannot cut the
-	 * link. */
+	/* Unpadded hellos before the next padded one, so that requests cannot take the link down.
+	 */
 	uint8_t full_rest;
 	uint64_t full_sent, full_received; /* padded hellos */
 };
