@@ -172,7 +172,7 @@ static int check_workers(const struct options *options, const struct run_config 
 		snprintf(asked, sizeof(asked), "--workers %u", options->workers);
 	if (config->clock != RUN_CLOCK_VIRTUAL)
 		return error_set(error, EINVAL,
-			"%s: workers exist only on the virtual clock; on the real clock use --lcores",
+			"%s: workers are for the virtual clock only; on the real clock use --lcores",
 			asked);
 	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
 		return error_set(
@@ -184,11 +184,10 @@ static int make_filter(struct options *options, const struct run_config *config,
 	const struct topology *topology, struct error *error)
 {
 	if ((options_filter(options) != NULL || options->rotate != NULL) && options->captures == 0)
-		return error_set(error, EINVAL,
-			"--filter, --where and --rotate are for captures: add --pcap");
+		return error_set(error, EINVAL, "--filter, --where and --rotate require --pcap");
 	if (options->filter != NULL && config->clock == RUN_CLOCK_VIRTUAL)
 		return error_set(error, EINVAL,
-			"--filter: on the virtual clock frames carry no packets: use --where");
+			"--filter: frames carry no packets on the virtual clock; use --where");
 	if (options->rotate != NULL &&
 		capture_limits_parse(&options->limits, options->rotate, error) < 0)
 		return -EINVAL;

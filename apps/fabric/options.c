@@ -57,7 +57,7 @@ static void add_capture(struct options *options, const char *text, struct argp_s
 	if (length == 0 || length >= sizeof(options->capture[0].port) || equals[1] == '\0')
 		argp_error(state, "--pcap %s: expected PORT=FILE, such as s0:1=link.pcapng", text);
 	if (options->captures == OPTIONS_CAPTURES_MAX)
-		argp_error(state, "--pcap: at most %d are possible", OPTIONS_CAPTURES_MAX);
+		argp_error(state, "more than %d --pcap options", OPTIONS_CAPTURES_MAX);
 	memcpy(options->capture[options->captures].port, text, length);
 	options->capture[options->captures++].path = equals + 1;
 }
@@ -80,7 +80,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 	switch (key) {
 	case KEY_SET:
 		if (options->sets == OPTIONS_SETS_MAX)
-			argp_error(state, "--set: at most %d are possible", OPTIONS_SETS_MAX);
+			argp_error(state, "more than %d --set options", OPTIONS_SETS_MAX);
 		options->set[options->sets++] = argument;
 		return 0;
 	case KEY_PCAP:

@@ -27,7 +27,7 @@ static int join(char **argv, struct ranks **ranks, struct error *error)
 	if (result != -ENOENT)
 		return error_set(error, -result, "--mpi: %s", why.text);
 	return error_set(error, ENOTSUP,
-		"--mpi: this build of Weft does not support MPI: install the package weft-mpi, or "
+		"--mpi: this build of Weft does not support MPI; install the package weft-mpi, or "
 		"install libopenmpi-dev and rebuild with -Dmpi=enabled");
 #endif
 }
@@ -98,7 +98,7 @@ static int hash_file(const char *path, uint8_t hash[HASH_BYTES], struct error *e
 	while ((bytes = fread(block, 1, sizeof(block), in)) > 0)
 		crypto_generichash_update(&state, block, bytes);
 	crypto_generichash_final(&state, hash, HASH_BYTES);
-	result = ferror(in) ? error_set(error, EIO, "%s: it cannot be read", path) : 0;
+	result = ferror(in) ? error_set(error, EIO, "%s: cannot be read", path) : 0;
 	fclose(in);
 	return result;
 }

@@ -33,7 +33,7 @@ static int check_file(const char *path, struct error *error)
 	if (path == NULL || is_standard_output(path))
 		return 0;
 	if (path[0] == '\0')
-		return error_set(error, EINVAL, "'': expected a file");
+		return error_set(error, EINVAL, "'': expected a file name");
 	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
 		return error_set(error, EINVAL, "%s: is a folder; expected a file", path);
 	slash = strrchr(path, '/');
@@ -71,12 +71,11 @@ struct output {
 static int check_two(const struct output *one, const struct output *other, struct error *error)
 {
 	if (is_standard_output(one->path) && is_standard_output(other->path))
-		return error_set(error, EINVAL,
-			"%s - and %s -: only one of them can be standard output", one->option,
-			other->option);
+		return error_set(error, EINVAL, "%s - and %s -: only one can be standard output",
+			one->option, other->option);
 	if (are_one_file(one->path, other->path))
-		return error_set(error, EINVAL, "%s %s and %s %s: expected two files", one->option,
-			one->path, other->option, other->path);
+		return error_set(error, EINVAL, "%s %s and %s %s: expected two different files",
+			one->option, one->path, other->option, other->path);
 	return 0;
 }
 
@@ -137,7 +136,7 @@ static bool write_flows(const struct report *report, FILE *out)
 
 static int fault_stopped(struct error *error)
 {
-	return error_set(error, EINTR, "a signal arrived before the result was written");
+	return error_set(error, EINTR, "interrupted before the result was written");
 }
 
 bool report_reader_is_gone(void)

@@ -311,13 +311,13 @@ static const char *check_buckets(const struct arn_table *table, uint32_t *count)
 			const struct arn_entry *entry = &table->entry[at];
 
 			if ((entry->arn.destination & (ARN_BUCKETS - 1)) != i)
-				return "an entry is in the bucket of another destination";
+				return "an entry is in the wrong bucket";
 			if (!arn_table_concerns(table, entry->arn.destination))
 				return "a destination with an entry is not marked";
 			if (find(table, &entry->arn, entry->port) != at)
 				return "two entries for the same destination, VC and port";
 			if (++*count > table->count)
-				return "more entries than are counted";
+				return "more entries than counted";
 		}
 	return NULL;
 }
@@ -336,7 +336,7 @@ const char *arn_table_check(const struct arn_table *table)
 		before = table->entry[at].refreshed_ps;
 	}
 	if (count != table->count || aged != count)
-		return "the number of entries is wrong";
+		return "the entry count is wrong";
 	for (uint32_t host = 0; host < table->config.hosts; host++)
 		if (arn_table_concerns(table, (uint16_t)host) != has_entry(table, (uint16_t)host))
 			return "a destination without an entry is marked";

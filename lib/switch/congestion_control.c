@@ -364,6 +364,6 @@ const char *congestion_control_check(const struct congestion_control *congestion
 		wrong = "there are entries, but packets bypass them";
 	if (wrong == NULL && !congestion->signal->alert &&
 		(!port_set_is_empty(detector->crowded) || congestion->due != WEFT_TIME_NEVER))
-		wrong = "departures or a timer matter, but there is no alert";
+		wrong = "departures are counted or a timer runs, but there is no alert";
 	return wrong;
 }

@@ -276,9 +276,9 @@ static const char *check_output(const struct congestion_detector *detector, unsi
 		above |= cross->above != 0 ? port_set_of(input) : PORT_SET_NONE;
 	}
 	if (passed != 0 && !port_set_has(detector->crowded, output))
-		return "departures from an output with VOQs that passed HCDTh do not count";
+		return "an output with VOQs that exceeded HCDTh does not report departures";
 	if (passed != out->passed)
-		return "an output's counter is not the number of its VOQs that passed HCDTh";
+		return "an output's counter is not the number of its VOQs that exceeded HCDTh";
 	if (!port_set_equal(above, out->above))
 		return "an output's set of inputs does not match its VOQs above HCDTh";
 	if ((out->state == CONGESTION_NONE) != (passed == 0))

@@ -145,11 +145,11 @@ struct switch_port {
 
 #define SWITCH_LINE_OF(member) (offsetof(struct switch_port, member) / 64)
 _Static_assert(SWITCH_LINE_OF(count[SWITCH_DATA_IN]) == SWITCH_LINE_OF(count[SWITCH_BYTES_IN]),
-	"what comes in counts in one line");
+	"counters of arrivals share a cache line");
 _Static_assert(
 	PORT_SET_WORDS > 1 || (SWITCH_LINE_OF(count[SWITCH_DATA_OUT]) == SWITCH_LINE_OF(output) &&
 				      SWITCH_LINE_OF(link.tx[0]) == SWITCH_LINE_OF(output)),
-	"what leaves needs one line");
+	"departures use one cache line");
 _Static_assert(PORT_SET_WORDS > 1 || offsetof(struct switch_port, link.rx) % 64 == 0,
 	"VCs 0 to 3 in one line");
 
@@ -205,7 +205,7 @@ struct weft_switch {
 };
 
 _Static_assert(PORT_SET_WORDS > 1 || offsetof(struct weft_switch, queue) == 64,
-	"the rest is in other lines");
+	"plain packets need the first cache line only");
 
 /* Returns NULL with errno EINVAL (a number out of range) or ENOMEM. */
 struct weft_switch *switch_create(const struct switch_config *config, weft_time now);
@@ -259,7 +259,7 @@ static inline void switch_serve_agent(struct weft_switch *sw, bool served)
 struct weft_packet *switch_take_for_agent(struct weft_switch *sw);
 
 /* Link protocol. switch_poll_link() returns a set of LINK_SEND_* for 'port'. If the link went down,
- * its queues are discarded. The functions also handle a link that comes back. */
+ * its queues are discarded. The functions also handle a link that comes up again. */
 unsigned switch_poll_link(struct weft_switch *sw, unsigned port, weft_time now);
 void switch_on_credit(
 	struct weft_switch *sw, unsigned port, const struct control_credit *credit, weft_time now);

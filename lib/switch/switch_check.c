@@ -116,9 +116,9 @@ static const char *check_output(const struct weft_switch *sw, unsigned output)
 	idle = !busy && port_set_is_empty(stalled) &&
 	       port_set_has(sw->usable & own_outputs(sw), output);
 	if (busy && !port_set_has(sw->busy, output))
-		return "an output with something to send is not busy";
+		return "an output with frames to send is not busy";
 	if (idle != port_set_has(sw->idle, output))
-		return "'idle' differs from the packets that wait for the output";
+		return "'idle' contradicts the packets waiting for an output";
 	return NULL;
 }
 
@@ -144,7 +144,7 @@ static const char *check_queue(const struct weft_switch *sw, unsigned input, uns
 		bool stalled = (switch_stalled_vcs(sw, output, input) >> vc & 1) != 0;
 
 		if (ready == stalled)
-			return "a head is not in exactly one of ready and stalled";
+			return "a head is neither ready nor stalled, or both";
 	}
 	*blocks += sum;
 	return NULL;
@@ -266,7 +266,7 @@ static const char *check_accounting_of_shards(const struct switch_division *divi
 	return sum(division, SWITCH_DATA_IN, SWITCH_DATA_IN) ==
 			       out + switch_division_stored(division)
 		       ? NULL
-		       : "packets in differ from out + stored + under way + discarded";
+		       : "packets in differ from out + stored + in transit + discarded";
 }
 
 static const char *check_control_of_shards(const struct switch_division *division)
@@ -280,7 +280,7 @@ static const char *check_control_of_shards(const struct switch_division *divisio
 			out += division->shard[shard]->sw->port[output].output.control_waiting;
 	return sum(division, SWITCH_CONTROL_IN, SWITCH_CONTROL_IN) == out
 		       ? NULL
-		       : "control frames in differ from out + waiting + under way + discarded";
+		       : "control frames in differ from out + waiting + in transit + discarded";
 }
 
 static const char *check_rings(const struct switch_shard *shard)
@@ -289,7 +289,7 @@ static const char *check_rings(const struct switch_shard *shard)
 		const struct shard_ring *ring = &shard->in[from];
 
 		if (ring->put - ring->taken > ring->mask)
-			return "a ring has more entries than it has room for";
+			return "a ring has more entries than its capacity";
 	}
 	return NULL;
 }
@@ -305,7 +305,7 @@ static const char *check_memory(const struct switch_shard *shard)
 
 			if (port_set_has(shard->foreign, input) && credit_stored(rx) != 0 &&
 				!port_set_has(shard->guests, input))
-				return "packets of another input are not among the guests";
+				return "an input with packets here is not among the guests";
 		}
 	return NULL;
 }

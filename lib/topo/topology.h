@@ -228,7 +228,7 @@ static inline int topology_check_ports(
 	for (uint32_t i = 0; i < topology->switches; i++)
 		if (topology->switch_at[i].ports > max)
 			return error_set(error, EINVAL,
-				"%s: %s has %u ports, expected at most %u for %s", topology->name,
+				"%s: %s has %u ports; expected at most %u for %s", topology->name,
 				topology->switch_at[i].name, topology->switch_at[i].ports, max,
 				what);
 	return 0;

@@ -306,8 +306,7 @@ static int mark(
 		return refuse_name(topology, text, error);
 	link = topology_link_at(topology, port);
 	if (link == NULL)
-		return error_set(
-			error, EINVAL, "port %.80s has no link that could be removed", text);
+		return error_set(error, EINVAL, "port %.80s has no link to remove", text);
 	failed_link[link - topology->link_at] = true;
 	return 0;
 }

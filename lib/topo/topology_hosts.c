@@ -35,7 +35,7 @@ int topology_split_hosts(struct topology *topology, const char *origin, struct e
 	grown = realloc(topology->host_at, ((size_t)all + 1) * sizeof(*grown));
 	if (grown == NULL)
 		return error_set(
-			error, ENOMEM, "%s: not enough memory for %u ports of hosts", origin, all);
+			error, ENOMEM, "%s: not enough memory for %u host ports", origin, all);
 	topology->host_at = grown;
 	topology->hosts = all;
 	for (unsigned rail = 1; rail < TOPOLOGY_HOST_PORTS_MAX && at < all; rail++)
@@ -362,7 +362,7 @@ struct topology *topology_multiply(
 	if ((uint64_t)plane->switches * rails > TOPOLOGY_SWITCHES_MAX ||
 		(uint64_t)plane->hosts * rails > TOPOLOGY_HOSTS_MAX) {
 		error_set(error, EINVAL,
-			"%s: %u rails of %u switches and %u hosts, at most %u and %u are possible in total",
+			"%s: %u rails of %u switches and %u hosts; at most %u and %u are possible in total",
 			name, rails, plane->switches, plane->hosts, TOPOLOGY_SWITCHES_MAX,
 			TOPOLOGY_HOSTS_MAX);
 		errno = EINVAL;

@@ -111,7 +111,7 @@ static int check_links(const struct levels *levels)
 			levels->level[link->a.device] != levels->level[link->b.device])
 			continue;
 		return error_set(levels->why, EINVAL,
-			"%s: no levels: switches %s and %s are linked, and both are on level %u",
+			"%s: no levels: the linked switches %s and %s are both on level %u",
 			topology->name, topology_device_name(topology, link->a),
 			topology_device_name(topology, link->b), levels->level[link->a.device]);
 	}
@@ -175,8 +175,8 @@ static int try_leaves(struct levels *levels, uint32_t min_hosts)
 	if (result == 0 && (reached == 0 || levels->level[levels->order[reached - 1]] == 1 ||
 				   levels->level[levels->order[reached - 1]] > UINT8_MAX))
 		result = error_set(levels->why, EINVAL,
-			"%s: no levels: expected 2 to %u, and hosts on the lowest", topology->name,
-			UINT8_MAX);
+			"%s: no levels: expected 2 to %u levels, with hosts on the lowest",
+			topology->name, UINT8_MAX);
 	for (uint32_t first = 0; first < levels->columns && result == 0; first += BLOCK)
 		result = check_block(levels, first, reached);
 	return result;

@@ -351,7 +351,7 @@ void frame_host_mac(uint16_t host, uint8_t mac[6]);
  * both are equal. The spare bytes hold VLAN tags that a virtual device does not remove, and the
  * rest of a long route. */
 #define FRAME_ROOM_SPARE 64
-_Static_assert(FRAME_ROOM_SPARE >= FRAME_ROUTE_MAX - FRAME_ROUTE_USUAL + 8, "two tags");
+_Static_assert(FRAME_ROOM_SPARE >= FRAME_ROUTE_MAX - FRAME_ROUTE_USUAL + 8, "space for two tags");
 
 /* Returns the length, from the Ethernet header on, of the longest frame with a usual route and a
  * payload of 'mtu_bytes'. A NIC must pass this length; links in memory must pass frame_room(). */

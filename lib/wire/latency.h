@@ -32,7 +32,7 @@ struct latency_extension {
 	struct latency_flow flow[CN_FLOWS_MAX];
 } __attribute__((packed));
 
-_Static_assert(sizeof(struct latency_extension) == FRAME_LATENCY_BYTES, "as frame.h says");
+_Static_assert(sizeof(struct latency_extension) == FRAME_LATENCY_BYTES, "size defined in frame.h");
 
 /* Initialises the extension of a packet sent on path 'path' (0..CN_PATH_MAX), with its checksum. */
 void latency_begin(struct latency_extension *extension, unsigned path);

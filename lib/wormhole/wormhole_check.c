@@ -39,11 +39,12 @@ int wormhole_net_check_route(const struct wormhole_net *net, uint32_t source, ui
 	const struct wormhole_channel *last;
 
 	if (length == 0 || net->channel[at].back == WORMHOLE_NONE)
-		return refuse_route(net, source, destination, 0, "it does not start", error);
+		return refuse_route(net, source, destination, 0,
+			"it is empty, or the source has no link", error);
 	for (unsigned i = 0; i + 1 < length; i++) {
 		if (route[i] == ROUTE_TYPE_STEP || route_is_layer(route[i]))
 			return refuse_route(net, source, destination, i,
-				"wormhole switches do not support 'next step' and layers", error);
+				"wormhole switches do not support 'next step' or layers", error);
 		at = next_channel(net, at, route[i]);
 		if (at == WORMHOLE_NONE)
 			return refuse_route(net, source, destination, i,
@@ -110,9 +111,9 @@ static const char *check_buffer(const struct wormhole_net *net, uint32_t number)
 	if (level > UINT32_MAX)
 		return "more flits left a buffer than entered it";
 	if (level > net->parameters.marks.slack)
-		return "a buffer holds more flits than fit";
+		return "a buffer holds more flits than its size";
 	if (buffer->head == WORMHOLE_NONE && level > 0)
-		return "flits without an owner in a buffer";
+		return "a buffer holds flits of no message";
 	return NULL;
 }
 

@@ -136,7 +136,7 @@ int poll_nic_attach_tap(struct poll_nic *pn, int fd, const uint32_t *address, st
 	pn->tap.edge = edge_create(&edge);
 	if (pn->tap.edge == NULL)
 		return error_set(error, errno,
-			"%s: cannot set up the TAP: %u bytes of payload or %u hosts are out of range, or there is not enough memory",
+			"%s: cannot set up the TAP: payload size (%u bytes) or host count (%u) out of range, or out of memory",
 			pn->port->name, config->payload_bytes, config->hosts);
 	pn->tap.frame = malloc(POLL_NIC_TAP_BYTES);
 	if (pn->tap.frame == NULL) {

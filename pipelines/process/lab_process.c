@@ -81,7 +81,7 @@ static int choose_named(struct lab_process *process, struct error *error)
 			return at;
 		if (lab_plan_find(process->lab.plan, name) != process->number)
 			return error_set(error, EINVAL,
-				"%s: %s and %s are in different processes of this lab; put them together in its 'groups'",
+				"%s: %s and %s are in different processes of this lab; put both into one of its 'groups'",
 				process->lab.path, process->options->device[0], name);
 		found += !here[at];
 		here[at] = true;
@@ -89,7 +89,7 @@ static int choose_named(struct lab_process *process, struct error *error)
 	if (found == process->lab.plan->process[process->number].devices)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: the process of %s has %u devices in this lab, but %u of them were named: expected all",
+		"%s: the process of %s has %u devices in this lab, but %u were named; expected all",
 		process->lab.path, process->options->device[0],
 		process->lab.plan->process[process->number].devices, found);
 }

@@ -103,7 +103,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case KEY_DEVICE:
 		if (options->devices == LAB_PROCESS_DEVICES_MAX)
-			argp_error(state, "at most %d devices", LAB_PROCESS_DEVICES_MAX);
+			argp_error(state, "more than %d devices", LAB_PROCESS_DEVICES_MAX);
 		options->device[options->devices++] = text;
 		return 0;
 	case KEY_CALIBRATE:
@@ -114,14 +114,14 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_TRUST:
 		if (options->trust.count == LAB_TRUST_MAX)
-			argp_error(state, "--trust: at most %d files", LAB_TRUST_MAX);
+			argp_error(state, "more than %d --trust options", LAB_TRUST_MAX);
 		options->trust.file[options->trust.count++] = text;
 		return 0;
 	case ARGP_KEY_END:
 		check(options, state);
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "'%s': expected only options", text);
+		argp_error(state, "unexpected argument '%s'; expected only options", text);
 		return EINVAL;
 	default:
 		return option_key_store(options, key, text) ? 0 : ARGP_ERR_UNKNOWN;

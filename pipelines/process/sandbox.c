@@ -22,7 +22,7 @@
 #include "sandbox.h"
 
 #ifndef WEFT_SANDBOX
-#error "the build says whether there is a sandbox"
+#error "the build must define WEFT_SANDBOX"
 #endif
 
 /* Allowed with any arguments. Calls that do not exist on this architecture are omitted. */
@@ -89,8 +89,8 @@ static void on_violation(int number, siginfo_t *info, void *context)
 	char text[256];
 	/* Safe here: with numbers and strings only, snprintf() neither allocates nor locks. */
 	int length = snprintf(text, sizeof(text),
-		"%s: ended by its sandbox: system call %d (%s) is not on the list; if that is a "
-		"mistake, 'security: {sandbox: false}' or --no-sandbox turns it off\n",
+		"%s: ended by its sandbox: system call %d (%s) is not allowed; if it "
+		"should be, 'security: {sandbox: false}' or --no-sandbox disables the sandbox\n",
 		program_name, call, name != NULL ? name : "unknown");
 
 	(void)number;
@@ -204,7 +204,7 @@ int sandbox_enter(const struct sandbox_options *options, struct error *error)
 	if (result == 0)
 		return 0;
 	return error_set(error, -result,
-		"no sandbox: %s; 'security: {sandbox: false}' or --no-sandbox turns it off",
+		"no sandbox: %s; 'security: {sandbox: false}' or --no-sandbox disables it",
 		strerror(-result));
 }
 

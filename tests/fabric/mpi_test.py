@@ -276,7 +276,7 @@ class Mpi(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (2, "weft-fabric: nowhere.yaml: No such file or directory\n"))
 
     def test_features_of_one_process_are_refused(self):
-        self.run_refused("--mpi 2: workers exist only on the virtual clock; on the real clock use --lcores",
+        self.run_refused("--mpi 2: workers are for the virtual clock only; on the real clock use --lcores",
                          "--mpi", "2", "--clock", "real")
         self.refused(2, "weft run: --web: a run with --mpi is not shown while it is running; 'weft web RESULT.json' shows its "
                      "result\n", WEFT, "run", str(self.file), "--mpi", "2", "--web")

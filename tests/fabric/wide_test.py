@@ -118,7 +118,7 @@ class Wide(unittest.TestCase):
         for what, more in (("mapper.after", cut), ("routing.itb-hosts: balanced", ("--set", "routing.itb-hosts=balanced"))):
             done = self.done_with(star(65), "--set", "routing.algorithm=ud", "--set", "routing.mode=source", *more)
             self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-            self.assertIn(f"s0 has 65 ports, expected at most 64 for {what}\n", done.stderr)
+            self.assertIn(f"s0 has 65 ports; expected at most 64 for {what}\n", done.stderr)
 
     def test_source_routes_reach_ports_above_63_on_the_real_clock(self):
         result = self.run_with(star(70), "--clock=real", "--dilation=200", "--set", "routing.algorithm=ud",

@@ -383,10 +383,10 @@ UNIT_TEST(what_it_cannot_be_is_refused)
 	expect_refusal("routing.mode=table", "routing.mode: source");
 	expect_refusal("routing.algorithm=minhop", "freedom from deadlock");
 	expect_refusal("clock=real", "clock: virtual");
-	expect_refusal("switch.go=17B", "run empty in the middle of a message");
+	expect_refusal("switch.go=17B", "run empty within a message");
 	expect_refusal("switch.buffer=71B", "overflow");
 	expect_refusal("link.delay=200ns", "overflow");
-	expect_refusal("switch.routing-delay=0ns", "one cycle or more");
+	expect_refusal("switch.routing-delay=0ns", "at least one cycle each");
 	expect_refusal("topology={link: {rate: 10Gbps, delay: 30ns}, switches: [{name: s, ports: "
 		       "2}], hosts: [{name: x}, {name: y}], links: [{a: x:0, b: s:0}, {a: y:0, b: "
 		       "s:1}]}",

@@ -205,10 +205,10 @@ class VirtualRun(unittest.TestCase):
         capture = ("--pcap", f"s0:0={self.dir / 'x'}")
         for words, said in (
                 ((*capture, "--where", "vc=0 kind=datum"), "expected kinds of data, .*, at character 6: 'kind=datum'\n"),
-                ((*capture, "--filter", "icmp"), "on the virtual clock frames carry no packets: use --where$"),
+                ((*capture, "--filter", "icmp"), "frames carry no packets on the virtual clock; use --where$"),
                 ((*capture, "--clock", "real", "--filter", "icmp and hots h3"),
                  "--filter 'icmp and hots h3': syntax error.*, at character 10: 'hots'\n.*\n +\\^$"),
-                (("--where", "vc=0"), "add --pcap$")):
+                (("--where", "vc=0"), "require --pcap$")):
             done = self.run_file(*words)
             self.assertEqual((done.returncode, done.stdout), (2, ""), words)
             self.assertRegex(done.stderr, said)
@@ -253,13 +253,13 @@ class VirtualRun(unittest.TestCase):
     def test_only_one_of_both_can_be_standard_output(self):
         done = self.run_file("--json", "-", "--csv", "-", "--set", "measure.duration=1000s", "--set", "measure.sample=1s")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("only one of them", done.stderr)
+        self.assertIn("only one can be standard output", done.stderr)
 
     def test_the_samples_do_not_take_the_place_of_the_result(self):
         path = str(self.dir / "out")
         done = self.run_file("--json", path, "--csv", path)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("expected two files", done.stderr)
+        self.assertIn("expected two different files", done.stderr)
         self.assertEqual(self.run_file("--json", "/dev/null", "--csv", "/dev/null").returncode, 0)
 
     def test_any_run_can_be_explained_instead(self):
@@ -401,7 +401,7 @@ class VirtualRun(unittest.TestCase):
                 process.send_signal(signal.SIGTERM)
                 self.assertEqual(process.wait(timeout=240), 130, option)
                 self.assertEqual(process.stderr.read(),
-                                 b"weft run: a signal arrived before the result was written\n")
+                                 b"weft run: interrupted before the result was written\n")
 
 
 @unittest.skipIf(shutil.which("tshark") is None, "tshark is not installed")

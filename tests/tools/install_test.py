@@ -60,7 +60,7 @@ class Install(unittest.TestCase):
         done = subprocess.run([hidden, "--mpi", "-q", str(TOP / "topo/ring-deadlock.yaml")],
                               capture_output=True, text=True, timeout=240, check=False)
         self.assertEqual((done.returncode, done.stderr),
-                         (3, "weft-fabric: --mpi: this build of Weft does not support MPI: install the package weft-mpi, or install libopenmpi-dev and rebuild with -Dmpi=enabled\n"))
+                         (3, "weft-fabric: --mpi: this build of Weft does not support MPI; install the package weft-mpi, or install libopenmpi-dev and rebuild with -Dmpi=enabled\n"))
 
     def test_the_debian_package_is_built_with_all_libraries_that_the_build_needs(self):
         installed = re.search(r"^weft_packages='(.*?)'", (TOP / "tools/packages.sh").read_text(), re.M | re.S)[1].split()

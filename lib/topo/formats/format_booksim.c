@@ -119,7 +119,7 @@ static int read_line(struct listing_reader *reader)
 	int result = take_device(reader, &kind, &a.node);
 
 	if (result == 0 && kind == DEVICE_HOST)
-		return listing_refuse(reader, "expected 'router' first in the line");
+		return listing_refuse(reader, "expected 'router' at the start of the line");
 	while (result == 0 && reader->at < reader->end) {
 		result = take_device(reader, &other, &b.node);
 		if (result == 0)

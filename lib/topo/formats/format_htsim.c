@@ -85,13 +85,13 @@ static int read_line(struct listing_reader *reader)
 		key++;
 	if (key == sizeof(keys) / sizeof(keys[0]) || (key >= SPEED && tree->tiers_begun == 0)) {
 		reader->at = word.start;
-		return listing_refuse(reader, "expected a key of htsim such as %s, found '%.*s'",
+		return listing_refuse(reader, "expected an htsim key such as %s, found '%.*s'",
 			tree->tiers_begun == 0 ? "Nodes" : "Radix_Down", ib_shown(word),
 			word.start);
 	}
 	value = key < KEYS ? &tree->value[key < SPEED ? 0 : tree->tier][key] : &ignored;
 	if (key < KEYS && *value != 0)
-		return listing_refuse(reader, "a second %s", keys[key].name);
+		return listing_refuse(reader, "duplicate %s", keys[key].name);
 	return read_value(reader, keys[key].max, value);
 }
 
@@ -145,12 +145,12 @@ static int check_shape(struct listing_reader *reader, struct tree *tree)
 		{head[UP] == tree->upper * middle[BUNDLE], 0,
 			"Radix_Up to be a multiple of Bundle of tier 1"},
 		{middle[DOWN] == tree->lower * middle[BUNDLE], 1,
-			"Radix_Down to be Bundle for each switch of tier 0 in the pod"},
+			"Radix_Down to be Bundle times the tier 0 switches per pod"},
 		{is_oversubscribed(tree, 0), 0, "Oversubscribed to follow from radices and speeds"},
 		{!third || middle[UP] == tree->above * last[BUNDLE], 1,
 			"Radix_Up to be a multiple of Bundle of tier 2"},
 		{!third || last[DOWN] == tree->pods * last[BUNDLE], 2,
-			"Radix_Down to be Bundle for each pod"},
+			"Radix_Down to be Bundle times the number of pods"},
 		{!third || is_oversubscribed(tree, 1), 1,
 			"Oversubscribed to follow from radices and speeds"},
 		{(uint64_t)tree->pods * (tree->lower + tree->upper) + tree->upper * tree->above <=
@@ -370,7 +370,7 @@ static int write_htsim(const struct topology *topology, FILE *out, struct error 
 	int result = 0;
 
 	if (memory == NULL)
-		return error_set(error, ENOMEM, "%s: no memory", topology->name);
+		return error_set(error, ENOMEM, "%s: out of memory", topology->name);
 	describe(topology, &tree);
 	write_tree(&tree, memory);
 	if (fclose(memory) == 0 && topology_has_levels(topology))
@@ -379,8 +379,8 @@ static int write_htsim(const struct topology *topology, FILE *out, struct error 
 		fwrite(text, 1, length, out);
 	else
 		result = error_set(error, EINVAL,
-			"%s: htsim describes fat trees of two or three tiers with equal pods (%s)",
-			topology->name, again != NULL ? "other links" : why.text);
+			"%s: htsim only supports fat trees of two or three tiers with equal pods (%s)",
+			topology->name, again != NULL ? "different links" : why.text);
 	topology_destroy(again);
 	free(text);
 	return result;

@@ -46,7 +46,7 @@ static int connect(struct listing_reader *reader, const struct listing_node *a,
 	if (result == 0)
 		result = listing_node(reader, b->kind, b->id, b->name, &far.node);
 	if (result == 0 && (a->port == 0 || b->port == 0))
-		return listing_refuse(reader, "port 0, expected one from 1");
+		return listing_refuse(reader, "port 0; expected 1 or higher");
 	if (result == 0)
 		result = listing_connect(reader, near, far, rate_bps, WEFT_TIME_NEVER);
 	if (result == 0) {
@@ -224,7 +224,7 @@ static int refuse_lid(struct listing_reader *reader, const struct block *block, 
 		if (node != UINT32_MAX)
 			reader->listing->node_at[node].disputed = true;
 	}
-	return listing_refuse(reader, "another LID than in the lines above");
+	return listing_refuse(reader, "the LID differs from the lines above");
 }
 
 static int read_link_line(struct listing_reader *reader)
@@ -308,18 +308,18 @@ static struct topology *read_links(const char *text, size_t length, const char *
 
 const struct topology_format format_ibnetdiscover_p = {
 	.name = "ibnetdiscover-p",
-	.help = "what ibnetdiscover -p prints",
+	.help = "output of ibnetdiscover -p",
 	.read = read_ports,
 };
 
 const struct topology_format format_opensm = {
 	.name = "opensm",
-	.help = "OpenSM's dump of links, opensm-subnet.lst",
+	.help = "OpenSM's link dump, opensm-subnet.lst",
 	.read = read_subnet,
 };
 
 const struct topology_format format_iblinkinfo = {
 	.name = "iblinkinfo",
-	.help = "what iblinkinfo prints",
+	.help = "output of iblinkinfo",
 	.read = read_links,
 };

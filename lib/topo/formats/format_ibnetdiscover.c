@@ -141,7 +141,7 @@ const struct topology_format format_ibnetdiscover = {
 
 const struct topology_format format_ibsim = {
 	.name = "ibsim",
-	.help = "the fabric that ibsim simulates: the same, and width, speed and include",
+	.help = "fabric file of ibsim: like ibnetdiscover, with width, speed and include",
 	.write = write_ibnetdiscover,
 	.read = read_ibsim,
 };

@@ -45,7 +45,7 @@ static int read_head(struct listing_reader *reader, struct network *network)
 	network->awaited = switches + more;
 	if (result == 0 && network->awaited > network->nodes)
 		result = listing_refuse(
-			reader, "%u switches of %u nodes", network->awaited, network->nodes);
+			reader, "%u switches, but only %u nodes", network->awaited, network->nodes);
 	network->headed = result == 0;
 	return result;
 }
@@ -76,7 +76,8 @@ static int read_switches(struct listing_reader *reader, struct network *network)
 	for (struct ib_text id = listing_word(reader); id.length > 0 && result == 0;
 		id = listing_word(reader)) {
 		if (network->awaited == 0)
-			return listing_refuse(reader, "more switches than the first line counts");
+			return listing_refuse(
+				reader, "more switches than the first line specifies");
 		result = add_node(reader, id, DEVICE_SWITCH, network->nodes, &node);
 		network->awaited -= result == 0;
 	}
@@ -139,9 +140,9 @@ static int check_links(struct listing_reader *reader, struct error *error)
 
 	if (network->links == network->read)
 		return 0;
-	error_set(&odd, 0, "%s: the first line counts %u links, %u are in the file", reader->origin,
-		network->links, network->read);
-	return topology_import_odd(reader->import, &odd, "these are kept", error);
+	error_set(&odd, 0, "%s: the first line specifies %u links, but the file has %u",
+		reader->origin, network->links, network->read);
+	return topology_import_odd(reader->import, &odd, "those in the file are used", error);
 }
 
 static struct topology *read_ns3(const char *text, size_t length, const char *origin,

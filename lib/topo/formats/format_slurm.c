@@ -50,7 +50,7 @@ static int add_name(struct list *list, struct ib_text name)
 	return listing_connect(list->reader, a, b, 0, WEFT_TIME_NEVER);
 }
 
-/* Adds the names that PREFIX[FIRST-LAST]REST stands for. Numbers keep their leading zeros. */
+/* Expands PREFIX[FIRST-LAST]REST and adds the names. Numbers keep their leading zeros. */
 static int add_range(
 	struct list *list, struct ib_text prefix, struct ib_text range, struct ib_text rest)
 {
@@ -137,7 +137,7 @@ static int check_kind(struct listing_reader *reader)
 			strncasecmp(reader->at, other[i][0], length) != 0)
 			continue;
 		listing_refuse(reader,
-			"%s of Slurm has no cables, expected topology.conf with "
+			"Slurm's %s has no cables; expected topology.conf with "
 			"SwitchName= (topology/tree)",
 			other[i][1]);
 		return -ERANGE;
@@ -169,7 +169,7 @@ static int read_line(struct listing_reader *reader)
 	result = listing_node(reader, DEVICE_SWITCH, name, name, &list.parent);
 	if (result == 0 && reader->listing->node_at[list.parent].described)
 		result = listing_refuse(
-			reader, "a second line of switch '%.*s'", ib_shown(name), name.start);
+			reader, "switch '%.*s' has a second line", ib_shown(name), name.start);
 	if (result < 0)
 		return result;
 	reader->listing->node_at[list.parent].order = reader->number;
@@ -214,7 +214,7 @@ static int write_slurm(const struct topology *topology, FILE *out, struct error 
 		topology_has_levels(topology)
 			? topology_check_parallel(topology, "Slurm", error)
 			: error_set(error, EINVAL,
-				  "%s: has no levels, but Slurm's topology.conf describes trees",
+				  "%s: has no levels; Slurm's topology.conf only describes trees",
 				  topology->name);
 
 	if (result == 0)

@@ -110,7 +110,7 @@ static int index_nodes(struct ib_builder *builder)
 		builder->same[at] = builder->same[before];
 		builder->left_out[at] = true;
 		error_at(&odd, second->origin, second->line, second->column,
-			"\"%.*s\" is in line %u already", ib_shown(second->id), second->id.start,
+			"\"%.*s\" is already in line %u", ib_shown(second->id), second->id.start,
 			first->line);
 		result = topology_import_odd(
 			builder->import, &odd, "its ports are added to that node", builder->error);
@@ -158,7 +158,7 @@ static int index_ports(struct ib_builder *builder)
 		}
 		builder->peer[at] = IB_NONE;
 		result = odd_port(builder, &listing->port_at[at], "the line is left out",
-			"port %u is in line %u already", listing->port_at[at].port,
+			"port %u is already in line %u", listing->port_at[at].port,
 			listing->port_at[before].line);
 	}
 	return result;
@@ -178,7 +178,7 @@ static int find_peer(struct ib_builder *builder, uint32_t number)
 	peer = builder->same[peer];
 	if (port->peer_port > builder->listing->node_at[peer].ports)
 		return odd_port(builder, port, "the line is left out",
-			"\"%.*s\" has no port %u, it has %u", ib_shown(port->peer),
+			"\"%.*s\" has no port %u; its last port is %u", ib_shown(port->peer),
 			port->peer.start, port->peer_port, builder->listing->node_at[peer].ports);
 	builder->peer[number] = peer;
 	return 0;
@@ -251,7 +251,7 @@ static const char *impossible(
 	if (near.node == far.node)
 		return "the cable leads from the node to itself";
 	if (nodes[near.node].kind == DEVICE_HOST && nodes[far.node].kind == DEVICE_HOST)
-		return "the cable links two adapters, one end must be a switch";
+		return "the cable links two adapters; one end must be a switch";
 	return NULL;
 }
 
@@ -259,7 +259,7 @@ static int contradicts(
 	struct ib_builder *builder, const struct ib_port *port, struct ib_end far, uint32_t line)
 {
 	return odd_port(builder, port, "the line is left out",
-		"\"%.*s\"[%u] is linked with something else in line %u", ib_shown(port->peer),
+		"\"%.*s\"[%u] has a different far end in line %u", ib_shown(port->peer),
 		port->peer.start, far.port, line);
 }
 
@@ -269,7 +269,7 @@ static void note_single(struct ib_builder *builder, const struct ib_port *port)
 	struct error note;
 
 	error_at(&note, port->origin, port->line, port->column,
-		"the far end does not list this cable; it is taken from one end");
+		"the far end does not list this cable; the cable is kept");
 	topology_import_note(builder->import, &note);
 }
 
@@ -306,7 +306,7 @@ static int add_cable(struct ib_builder *builder, uint32_t number)
 	}
 	rate = cable_rate(port, other, &odd);
 	builder->cable[builder->cables++] = (struct ib_cable){near, far, rate, port};
-	return odd != NULL ? odd_port(builder, port, "the slower one counts", "%s", odd) : 0;
+	return odd != NULL ? odd_port(builder, port, "the slower rate is used", "%s", odd) : 0;
 }
 
 static int compare_far_ends(const void *a, const void *b)
@@ -337,8 +337,8 @@ static int keep_one_cable_per_port(struct ib_builder *builder)
 			cable[kept++] = cable[i];
 		else
 			result = odd_port(builder, cable[i].listed, "this one is left out",
-				"a second cable in \"%.*s\"[%u], which has the one in line %u "
-				"already",
+				"a second cable at \"%.*s\"[%u], which already has the cable in "
+				"line %u",
 				ib_shown(cable[i].listed->peer), cable[i].listed->peer.start,
 				cable[i].b.port, cable[kept - 1].listed->line);
 	builder->cables = kept;

@@ -268,7 +268,7 @@ static int check_ends(const struct ib_counters *counters, uint32_t first, const 
 		counter->known = false;
 		error_at(&odd, origin, counter->line, 1,
 			"PortXmitData of port %u is %" PRIu64
-			", the end of the counter; perfquery -x reads 64 bits",
+			", the counter's maximum; perfquery -x reads 64 bits",
 			counter->port, counter->words);
 		result = topology_import_odd(import, &odd, "the port is left out", error);
 	}
@@ -289,7 +289,7 @@ int ib_counters_read(struct ib_counters *counters, const char *text, size_t leng
 
 	if (result == 0 && reading.data == 0)
 		return error_set(error, EINVAL,
-			"%s: no port has PortXmitData, expected what perfquery -x, ibqueryerrors --data or "
+			"%s: no port has PortXmitData; expected the output of perfquery -x, ibqueryerrors --data or "
 			"ibdiagnet (ibdiagnet2.pm) prints",
 			origin);
 	return result == 0 ? check_ends(counters, first, origin, import, error) : result;

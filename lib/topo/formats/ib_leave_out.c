@@ -225,8 +225,8 @@ static void leave_out_parts(struct ib_builder *builder, const bool *stays)
 	if (first == NULL)
 		return;
 	error_at(&note, first->origin, first->line, first->column,
-		"\"%.*s\" is not connected with the largest part of the network: %u switches and %u "
-		"ports of adapters are left out",
+		"\"%.*s\" is not connected to the largest part of the network: %u switches and %u "
+		"adapter ports are left out",
 		ib_shown(first->name), first->name.start, switches, ports);
 	topology_import_note(builder->import, &note);
 }

@@ -209,7 +209,7 @@ static int read_rate(struct line *line, uint64_t *rate_bps)
 			return 0;
 		if (looks_like_rate(word, length))
 			return REFUSE(line, word,
-				"'%.*s' is not a rate, expected one such as 4xEDR",
+				"'%.*s' is not a rate; expected one such as 4xEDR",
 				length < SHOWN ? (int)length : SHOWN, word);
 	}
 	return 0;
@@ -361,8 +361,8 @@ static int read_include(struct line *line)
 
 	skip_blanks(line);
 	if (line->file->depth == INCLUDES)
-		return error_set(line->error, ERANGE, "%s:%u: more than %u files within files",
-			origin, line->number, INCLUDES);
+		return error_set(line->error, ERANGE, "%s:%u: more than %u nested includes", origin,
+			line->number, INCLUDES);
 	if (read_id(line, &name) < 0)
 		return -EINVAL;
 	source = calloc(1, sizeof(*source) + folder + name.length + 1);
@@ -502,7 +502,7 @@ int ib_listing_read(struct ib_listing *listing, const char *text, size_t length,
 	*listing = (struct ib_listing){.origin = origin};
 	result = read_text(listing, import, &file, text, length, error);
 	if (result == -ENOMEM)
-		error_set(error, ENOMEM, "%s: no memory", origin);
+		error_set(error, ENOMEM, "%s: out of memory", origin);
 	return result;
 }
 

@@ -123,7 +123,7 @@ static int number_entries(struct ib_builder *builder)
 			if (ports > TOPOLOGY_HOST_PORTS_MAX)
 				return error_at(builder->error, node->origin, node->line,
 					node->column,
-					"\"%.*s\" has cables in %u ports, at most %u are "
+					"\"%.*s\" has cables in %u ports; at most %u are "
 					"possible for a host",
 					ib_shown(node->name), node->name.start, ports,
 					TOPOLOGY_HOST_PORTS_MAX);
@@ -242,7 +242,7 @@ static int check_size(const struct ib_builder *builder)
 {
 	if (builder->switches > TOPOLOGY_SWITCHES_MAX || builder->hosts > TOPOLOGY_HOSTS_MAX)
 		return error_set(builder->error, EINVAL,
-			"%s: %u switches and %u hosts, at most %u and %u are possible",
+			"%s: %u switches and %u hosts; at most %u and %u are possible",
 			builder->listing->origin, builder->switches, builder->hosts,
 			TOPOLOGY_SWITCHES_MAX, TOPOLOGY_HOSTS_MAX);
 	return 0;
@@ -303,7 +303,7 @@ static int build(struct ib_builder *builder, struct topology **made)
 
 	if (builder->listing->nodes == 0)
 		return error_set(builder->error, EINVAL,
-			"%s: there is no node in it, expected a listing of a network",
+			"%s: contains no nodes; expected a network listing",
 			builder->listing->origin);
 	result = allocate(builder);
 	if (result == 0)
@@ -317,7 +317,7 @@ static int build(struct ib_builder *builder, struct topology **made)
 	number_devices(builder);
 	if (builder->switches == 0 && builder->hosts == 0)
 		return error_set(builder->error, EINVAL,
-			"%s: no switch is in it and nothing else is connected, expected a network",
+			"%s: contains neither switches nor connected nodes; expected a network",
 			builder->listing->origin);
 	result = number_entries(builder);
 	return result == 0 ? make(builder, made) : result;
@@ -331,7 +331,7 @@ struct topology *ib_listing_topology(
 	int result = build(&builder, &topology);
 
 	if (result == -ENOMEM)
-		error_set(error, ENOMEM, "%s: no memory for %u nodes", listing->origin,
+		error_set(error, ENOMEM, "%s: not enough memory for %u nodes", listing->origin,
 			listing->nodes);
 	arrays_free(&builder.arrays);
 	errno = -result;

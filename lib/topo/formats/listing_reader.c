@@ -223,7 +223,7 @@ static int choose_port(struct listing_reader *reader, struct listing_end *end)
 	if (end->port == 0)
 		end->port = node->ports + 1;
 	if (end->port > PORTS_MAX)
-		return listing_refuse(reader, "port %u of '%.*s', expected at most %u", end->port,
+		return listing_refuse(reader, "port %u of '%.*s'; expected at most %u", end->port,
 			ib_shown(node->id), node->id.start, PORTS_MAX);
 	node->ports = end->port > node->ports ? end->port : node->ports;
 	return 0;
@@ -274,7 +274,7 @@ int listing_reader_lines(
 		else if (result == -ERANGE)
 			error_set(error, ERANGE, "%s", reader->odd.text);
 		else if (result < 0)
-			error_set(error, ENOMEM, "%s: no memory", reader->origin);
+			error_set(error, ENOMEM, "%s: out of memory", reader->origin);
 	}
 	return result;
 }
@@ -331,7 +331,7 @@ struct topology *listing_reader_run(struct listing_reader *reader, const char *t
 	if (result == 0 && reader->finish != NULL)
 		result = reader->finish(reader, error);
 	if (result == 0 && sort_nodes(&listing) < 0)
-		result = error_set(error, ENOMEM, "%s: no memory", origin);
+		result = error_set(error, ENOMEM, "%s: out of memory", origin);
 	if (result == 0)
 		topology = ib_listing_topology(&listing, import, error);
 	else

@@ -38,7 +38,7 @@ int topology_check_parallel(
 	int result = 0;
 
 	if (mark == NULL)
-		return error_set(error, ENOMEM, "%s: no memory", topology->name);
+		return error_set(error, ENOMEM, "%s: out of memory", topology->name);
 	for (uint32_t s = 0; s < topology->switches && result == 0; s++) {
 		struct topology_port port = {DEVICE_SWITCH, s, 0};
 
@@ -47,8 +47,8 @@ int topology_check_parallel(
 				continue;
 			if (mark[peer.device] == s + 1)
 				result = error_set(error, EINVAL,
-					"%s: switches %s and %s have more than one link, %s can "
-					"have one between two switches",
+					"%s: switches %s and %s have more than one link; %s "
+					"supports one between two switches",
 					topology->name, topology->switch_at[s].name,
 					topology->switch_at[peer.device].name, program);
 			mark[peer.device] = s + 1;
@@ -64,7 +64,7 @@ int topology_check_single_ports(
 	if (!topology_has_rails(topology))
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: hosts have several ports, %s can have one port per host", topology->name,
+		"%s: hosts have several ports; %s supports one port per host", topology->name,
 		program);
 }
 

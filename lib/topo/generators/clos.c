@@ -54,8 +54,8 @@ static int divide(const struct generator_request *request, struct clos *clos)
 
 	if (clos->ports % (a + b) != 0)
 		return error_set(request->error, EINVAL,
-			"%s: over=%u:%u divides ports; expected a multiple of %u", request->spec, a,
-			b, a + b);
+			"%s: over=%u:%u requires ports to be a multiple of %u", request->spec, a, b,
+			a + b);
 	clos->down = clos->ports / (a + b) * a;
 	clos->up = clos->ports - clos->down;
 	return 0;

@@ -61,7 +61,7 @@ static void ends_with(int (*run)(void), const char *call)
 	char text[512], expected[64];
 
 	assert_int_equal(confined(run, text, sizeof(text)), EXIT_NOT_ABLE);
-	snprintf(expected, sizeof(expected), "(%s) is not on the list", call);
+	snprintf(expected, sizeof(expected), "(%s) is not allowed", call);
 	if (strstr(text, "test: ended by its sandbox: system call ") == NULL ||
 		strstr(text, expected) == NULL)
 		fail_msg("'%s' is not in '%s'", expected, text);

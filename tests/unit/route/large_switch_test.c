@@ -156,10 +156,10 @@ UNIT_TEST(what_keeps_sets_of_64_ports_refuses_more)
 	struct error error = {""};
 
 	bench_expect_refused(
-		topology, "dor", "s0 has 70 ports, expected at most 64 for dimension order");
+		topology, "dor", "s0 has 70 ports; expected at most 64 for dimension order");
 	assert_int_equal(
 		-EINVAL, topology_check_ports(topology, TOPOLOGY_PORTS_RUN, "a run", &error));
-	assert_non_null(strstr(error.text, "s0 has 70 ports, expected at most 64 for a run"));
+	assert_non_null(strstr(error.text, "s0 has 70 ports; expected at most 64 for a run"));
 	topology_destroy(topology);
 }
 

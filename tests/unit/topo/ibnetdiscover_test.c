@@ -240,27 +240,27 @@ UNIT_TEST(what_is_wrong_is_said_with_line_and_column)
 		{"Switch 8 \"a\" # \"leaf\n",
 			"net.txt:1:16: the closing quote of the description is missing"},
 		{"Switch 8 \"a\"\n[1] \"b\"[1] # \"b\" lid 3 4xABC\n",
-			"net.txt:2:24: '4xABC' is not a rate, expected one such as 4xEDR"},
+			"net.txt:2:24: '4xABC' is not a rate; expected one such as 4xEDR"},
 		{"Switch 8 \"a\"\n[1] \"b\"[1]\n",
 			"net.txt:2:5: there is no node \"b\" in the file"},
 		{"Ca 2 \"a\"\n",
-			"net.txt: no switch is in it and nothing else is connected, expected a network"},
+			"net.txt: contains neither switches nor connected nodes; expected a network"},
 		{"Switch 8 \"a\"\n[1] \"b\"[5]\n\nSwitch 4 \"b\"\n",
-			"net.txt:2:5: \"b\" has no port 5, it has 4"},
+			"net.txt:2:5: \"b\" has no port 5; its last port is 4"},
 		{"Switch 8 \"a\"\nSwitch 8 \"b\"\nSwitch 8 \"a\"\n",
-			"net.txt:3:10: \"a\" is in line 1 already"},
+			"net.txt:3:10: \"a\" is already in line 1"},
 		{"Switch 8 \"a\"\n[1] \"b\"[2]\n[1] \"b\"[3]\nSwitch 8 \"b\"\n",
-			"net.txt:3:5: port 1 is in line 2 already"},
+			"net.txt:3:5: port 1 is already in line 2"},
 		{"Switch 8 \"a\"\n[1] \"b\"[2]\nSwitch 8 \"b\"\n[2] \"a\"[3]\n",
-			"net.txt:2:5: \"b\"[2] is linked with something else in line 4"},
+			"net.txt:2:5: \"b\"[2] has a different far end in line 4"},
 		{"Switch 8 \"a\"\n[1] \"c\"[1]\n[2] \"c\"[1]\nSwitch 8 \"c\"\n",
-			"net.txt:3:5: a second cable in \"c\"[1], which has the one in line 2 already"},
+			"net.txt:3:5: a second cable at \"c\"[1], which already has the cable in line 2"},
 		{"Switch 8 \"a\"\n[1] \"a\"[2]\n",
 			"net.txt:2:5: the cable leads from the node to itself"},
 		{"Switch 8 \"a\"\n[1] \"a\"[1]\n",
 			"net.txt:2:5: the cable leads from the node to itself"},
 		{"Ca 1 \"x\"\n[1] \"y\"[1]\nCa 1 \"y\"\n[1] \"x\"[1]\n",
-			"net.txt:2:5: the cable links two adapters, one end must be a switch"},
+			"net.txt:2:5: the cable links two adapters; one end must be a switch"},
 
 	};
 
@@ -371,21 +371,21 @@ UNIT_TEST(what_does_not_belong_is_noted_and_left_out)
 			"net.txt:3:5: there is no node \"gone\" in the file; the line is left out\n",
 			1},
 		{"Switch 4 \"a\"\n[1] \"x\"[1]\n[2] \"x\"[1]\nCa 1 \"x\"\n[1] \"a\"[1]\n",
-			"net.txt:3:5: \"x\"[1] is linked with something else in line 5; the line is "
+			"net.txt:3:5: \"x\"[1] has a different far end in line 5; the line is "
 			"left out\n",
 			1},
 		{"Switch 4 \"a\"\n[1] \"x\"[1]\nSwitch 4 \"a\"\n[2] \"y\"[1]\nCa 1 \"x\"\nCa 1 \"y\"\n",
-			"net.txt:3:10: \"a\" is in line 1 already; its ports are added to that node\n",
+			"net.txt:3:10: \"a\" is already in line 1; its ports are added to that node\n",
 			2},
 		{"Switch 4 \"a\"\n[1] \"x\"[1] # 4xEDR\nCa 1 \"x\"\n[1] \"a\"[1] # 4xHDR\n",
-			"net.txt:2:5: the two ends have different rates; the slower one counts\n",
+			"net.txt:2:5: the two ends have different rates; the slower rate is used\n",
 			1},
 		{"Switch 4 \"a\"\n[1] \"x\"[1]\nCa 1 \"x\"\nSwitch 9 \"b\"\n[1] \"x\"[2]\n"
 		 "Ca 2 \"x\"\n",
-			"net.txt:6:6: \"x\" is in line 3 already; its ports are added to that node\n"
-			"net.txt:5:5: \"x\" has no port 2, it has 1; the line is left out\n"
-			"net.txt:4:10: \"b\" is not connected with the largest part of the network: 1 "
-			"switches and 0 ports of adapters are left out\n",
+			"net.txt:6:6: \"x\" is already in line 3; its ports are added to that node\n"
+			"net.txt:5:5: \"x\" has no port 2; its last port is 1; the line is left out\n"
+			"net.txt:4:10: \"b\" is not connected to the largest part of the network: 1 "
+			"switches and 0 adapter ports are left out\n",
 			1},
 	};
 
@@ -409,10 +409,10 @@ UNIT_TEST(cables_that_one_end_lists_are_noted_with_their_places)
 		format_ibnetdiscover.read(text, strlen(text), "net.txt", &import, NULL);
 
 	assert_int_equal(topology->links, 3);
-	assert_string_equal(notes.text, "net.txt:3:5: the far end does not list this cable; it is "
-					"taken from one end\n"
-					"net.txt:4:5: the far end does not list this cable; it is "
-					"taken from one end\n");
+	assert_string_equal(notes.text, "net.txt:3:5: the far end does not list this cable; "
+					"the cable is kept\n"
+					"net.txt:4:5: the far end does not list this cable; "
+					"the cable is kept\n");
 }
 
 static const char special[] =

@@ -124,7 +124,7 @@ UNIT_TEST(unfit_options_are_refused_with_what_was_expected)
 {
 	static const char *const bad[][2] = {
 		{"clos:ports=8,stages=2,over=2:1",
-			"clos:ports=8,stages=2,over=2:1: over=2:1 divides ports; expected a multiple of 3"},
+			"clos:ports=8,stages=2,over=2:1: over=2:1 requires ports to be a multiple of 3"},
 		{"clos:ports=8,stages=2,over=3",
 			"clos:ports=8,stages=2,over=3: over=3: expected a ratio such as 3:1, each number 1 to 255"},
 		{"clos:ports=8,stages=4",

@@ -81,8 +81,8 @@ UNIT_TEST(parallel_links_are_not_for_booksim)
 	topology_add_link(tree, walk_switch(0, 5), walk_switch(1, 5), 0, 0, 0);
 	assert_int_equal(topology_finish(tree, "t", &error), 0);
 	free(write_as("booksim", tree, -EINVAL, &error));
-	assert_string_equal(error.text, "ring-2-0: switches s0 and s1 have more than one link, "
-					"BookSim can have one between two switches");
+	assert_string_equal(error.text, "ring-2-0: switches s0 and s1 have more than one link; "
+					"BookSim supports one between two switches");
 }
 
 UNIT_TEST(dot_names_the_ports_at_the_ends)

@@ -200,13 +200,13 @@ UNIT_TEST(wrong_lines_name_their_place)
 			"net:1:14: expected SwitchName=, Nodes=, Switches= or LinkSpeed=, found "
 			"'Node=n'"},
 		{"slurm", "BlockName=b1 Nodes=n[1-4]\n",
-			"net:1:1: topology/block of Slurm has no cables, expected topology.conf "
+			"net:1:1: Slurm's topology/block has no cables; expected topology.conf "
 			"with SwitchName= (topology/tree)"},
 		{"htsim", "Nodes 8\nTiers 2\nPodsize 8\n",
 			"net:3:1: tier 0 has no Downlink_speed_Gbps"},
 		{"htsim", "Nodes 8\nRadix_Down 2\n",
-			"net:2:1: expected a key of htsim such as Nodes, found 'Radix_Down'"},
-		{"booksim", "node 1\n", "net:1:7: expected 'router' first in the line"},
+			"net:2:1: expected an htsim key such as Nodes, found 'Radix_Down'"},
+		{"booksim", "node 1\n", "net:1:7: expected 'router' at the start of the line"},
 		{"iblinkinfo", "  3  1[  ] ==(\n",
 			"net:1:3: expected 'Switch:' or 'CA:' before this line"},
 		{"ibnetdiscover-p", "Ca\t : 0x2 ports 1\n", "net:1:1: expected SW, CA or RT"},

@@ -123,7 +123,7 @@ UNIT_TEST(failures_can_follow_failures)
 	assert_rest_unchanged(ring, twice, 5);
 	assert_true(twice->host_at[6].cut_off);
 	assert_null(topology_without(once, NAMES("s3:0"), &error));
-	assert_string_equal(error.text, "port s3:0 has no link that could be removed");
+	assert_string_equal(error.text, "port s3:0 has no link to remove");
 }
 
 UNIT_TEST(nothing_named_is_a_copy)
@@ -171,9 +171,9 @@ UNIT_TEST(what_does_not_exist_cannot_fail)
 		{"s2:", "'s2:' is neither a port such as s0:3, a switch nor a host, nearest is "
 			"'s2'"},
 		{"", "'' is neither a port such as s0:3, a switch nor a host"},
-		{"s2:4", "port s2:4 has no link that could be removed"},
-		{"s2:200", "port s2:200 has no link that could be removed"},
-		{"h2:1", "port h2:1 has no link that could be removed"},
+		{"s2:4", "port s2:4 has no link to remove"},
+		{"s2:200", "port s2:200 has no link to remove"},
+		{"h2:1", "port h2:1 has no link to remove"},
 	};
 	OWNED(topology) *ring = walk_generate("ring:switches=5,hosts=2");
 
