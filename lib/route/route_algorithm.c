@@ -64,13 +64,13 @@ static int check_request(const struct topology *topology, const struct route_alg
 			error, EINVAL, "%s: the algorithm has no %s", algorithm->name, what);
 	if (topology->switches > 0 && options->root >= topology->switches)
 		return error_set(error, EINVAL,
-			"%s: the root, switch %u, does not exist; expected 0 .. %u", topology->name,
+			"%s: the root, switch %u, does not exist; expected 0 to %u", topology->name,
 			options->root, topology->switches - 1);
 	if (options->alternatives > ROUTE_ALTERNATIVES_MAX)
-		return error_set(error, EINVAL, "%u alternatives, expected at most %u",
+		return error_set(error, EINVAL, "%u alternatives; expected at most %u",
 			options->alternatives, ROUTE_ALTERNATIVES_MAX);
 	if (options->radius > ROUTE_RADIUS_MAX)
-		return error_set(error, EINVAL, "a radius of %u links, expected at most %u",
+		return error_set(error, EINVAL, "a radius of %u links; expected at most %u",
 			options->radius, ROUTE_RADIUS_MAX);
 	return 0;
 }

@@ -82,7 +82,7 @@ struct route_options {
 	uint64_t seed;
 	uint32_t root;         /* root switch of a tree; default: 0, the first */
 	unsigned alternatives; /* 0: the algorithm's default; at most ROUTE_ALTERNATIVES_MAX */
-	unsigned jobs;         /* threads; 0: 1 */
+	unsigned jobs;         /* threads; 0 means 1 */
 	unsigned radius; /* msp: maximum links from either end to its intermediate node; 0: 1 */
 	enum route_steps steps; /* msp only */
 	enum route_ties ties;   /* dor and msp only */

@@ -369,8 +369,8 @@ class Fabric(unittest.TestCase):
         done = self.weft("run", self.file, "--set", "switch={buffer: 128KiB, vcs: 16}",
                          "--set", "queuing=vftree", "--set", f"traffic=[{entries}]")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("h0 sends with 9 entries of traffic, each with 16 sources: a host can have 128 "
-                      "sources; expected 8 such entries", done.stderr)
+        self.assertIn("h0 sends for 9 traffic entries with 16 sources each, but a host has at most 128 "
+                      "sources; expected at most 8 such entries", done.stderr)
 
     def test_what_the_topology_cannot_have_is_refused_before_the_start(self):
         done = self.weft("run", self.file, "--set", "traffic=[{pattern: transpose}]")
@@ -445,7 +445,7 @@ class Fabric(unittest.TestCase):
         fidelity = result["fidelity"]
         self.assertEqual(done.returncode, 1)
         self.assertIn("weft run: incomplete: fidelity: ", done.stderr)
-        self.assertRegex(result["incomplete_reasons"][0], r"^fidelity: .* of arrivals were late by at most 1us, expected 100 %")
+        self.assertRegex(result["incomplete_reasons"][0], r"^fidelity: .* of arrivals were late by at most 1us; expected 100 %")
         self.assertEqual((fidelity["demand"]["met"], fidelity["demand"]["late_ns"]), (False, 1000))
         self.assertGreater(fidelity["arrivals"], fidelity["frames"])
         self.assertEqual(max(link["late_ns"]["max"] for link in result["links"] if link["late_ns"]) <=
@@ -601,7 +601,7 @@ class Fabric(unittest.TestCase):
     def test_more_samples_than_a_result_can_have_are_refused(self):
         done = self.weft("run", self.file, "--set", "measure.duration=86400s", "--set", "measure.sample=1us")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn(": measure.sample: 1us gives 86400000000 samples in a run of 86400s, expected at most "
+        self.assertIn(": measure.sample: 1us gives 86400000000 samples in a run of 86400s; expected at most "
                       "1000000: ", done.stderr)
 
     def test_a_missing_file_and_a_wrong_flag_are_bad_requests(self):

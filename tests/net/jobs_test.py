@@ -95,7 +95,7 @@ class Jobs(unittest.TestCase):
         self.assertEqual(([row["slowdown"] for row in two["beside"]], two["alone"], two["slowdown"]), ([None, None], None, None))
         self.assertIsNone(noise["completion_ns"])
         self.assertEqual(noise["slowdown"], noise["latency_ns"] / noise["alone"]["latency_ns"])
-        self.assertRegex(table, "\n +slowdown [0-9.]+ beside noise only\n")
+        self.assertRegex(table, "\n +slowdown [0-9.]+ with noise only\n")
 
     def test_a_late_job_on_links_of_its_own_takes_what_it_takes_alone(self):
         jobs = (FIRST + SECOND).replace("random", "packed")
@@ -138,7 +138,7 @@ class Jobs(unittest.TestCase):
                 ("  - {name: a, schedule: ring.goal, hosts: 8, placement: near}\n", "placement: near"),
                 ("  - {name: a, traffic: {pattern: uniform, to: [h1]}, hosts: 4}\n", "'from' and 'to' are not allowed"),
                 ("  - {name: a, traffic: {pattern: hotspot, to: [h1]}, hosts: 4}\n", "'from' and 'to' are not allowed"),
-                ("  - {name: a, traffic: {pattern: bit-reversal}, hosts: 4}\n", "keeps to the hosts of a job"),
+                ("  - {name: a, traffic: {pattern: bit-reversal}, hosts: 4}\n", "sends only to hosts of the job"),
                 ("  - {name: a, traffic: {pattern: goal, file: x}, hosts: 4}\n", "expected 'schedule'"),
                 (FIRST + "traffic: [{pattern: goal, file: ring.goal}]\n", "only one schedule is possible"),
                 (FIRST + "switch: {switching: wormhole}\n", "jobs are not supported with 'switching: wormhole'")):

@@ -79,7 +79,7 @@ class OnOneLab(LabCase):
         lab = self.common
         done = lab.weft("run", "--duration", "86400s")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("measure.sample: 2ms gives 43200000 samples in a run of 86400s, expected at most "
+        self.assertIn("measure.sample: 2ms gives 43200000 samples in a run of 86400s; expected at most "
                       "1000000: ", done.stderr)
 
     def test_a_lab_that_is_being_brought_up_is_not_taken_down(self):

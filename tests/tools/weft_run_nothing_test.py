@@ -27,11 +27,11 @@ WORMHOLE = ("topology=irregular:switches=8,rate=1280Mbps", "switch={switching: w
 GOAL = "num_ranks 2\nrank 0 {\n}\nrank 1 {\n}\n"
 # Settings, and the cause.
 CAUSES = (
-    (("traffic.0.message=16MiB",), r"the first message of traffic\[0\] comes after [\d.]+ m?s, but the run ends at "),
-    (("traffic.0.load=0.0001%",), r"the first message of traffic\[0\] comes after [\d.]+ m?s, but the run ends at "),
+    (("traffic.0.message=16MiB",), r"the first message of traffic\[0\] is due after [\d.]+ m?s, but the run ends at "),
+    (("traffic.0.load=0.0001%",), r"the first message of traffic\[0\] is due after [\d.]+ m?s, but the run ends at "),
     (("traffic.0.start=5s",), r"traffic\[0\] starts at 5 s, but the run ends at "),
-    (("traffic.0.stop=1us",), r"(all \d+ messages of traffic\[0\] that arrived did so before measuring started"
-                              r"|the first message of traffic\[0\] comes after)"),
+    (("traffic.0.stop=1us",), r"(all \d+ messages of traffic\[0\] that arrived did so before the measurement started"
+                              r"|the first message of traffic\[0\] is due after)"),
     (("traffic=[]",), r"there is no traffic$"),
     (("traffic.0={pattern: bit-reversal, from: [h0], load: 10%}",),
      r"no host sends with traffic\[0\]: pattern bit-reversal assigns no messages$"),
@@ -84,7 +84,7 @@ class Nothing(unittest.TestCase):
     def test_each_cause_on_the_virtual_clock(self):
         for sets, cause in CAUSES + (
                 (("link.delay=400us",), r"a message of traffic\[0\] takes at least 803\.3 us \(4096 bytes at 10Gbps, "
-                                        r"two links of hosts with a delay of 400us\), but the run ends at 600 us$"),):
+                                        r"two host links with a delay of 400us\), but the run ends at 600 us$"),):
             with self.subTest(sets):
                 self.check(sets, cause)
 

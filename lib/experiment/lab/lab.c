@@ -165,7 +165,7 @@ int lab_check_changes(const struct lab *lab, struct error *error)
 	else if (config->lcores > 1)
 		need = "'lcores: 1'";
 	else if (run_config_is_adaptive(run) || run_config_marks(run) || run->nic.control != 0)
-		need = "neither routing.adaptive, switch.fecn nor nic.control";
+		need = "no routing.adaptive, switch.fecn or nic.control";
 	else if (lab->devices_max[DEVICE_HOST] > FRAME_HOSTS_MAX)
 		need = "fewer hosts";
 	if (need == NULL)

@@ -278,7 +278,7 @@ static int check_data_key(const struct lab_config *config, struct error *error)
 	if (!security->data || security->link_key.path != NULL)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: security.data: the tags of data frames need a key; expected security.link-key",
+		"%s: security.data: tags in data frames require a key; expected security.link-key",
 		config->run.origin);
 }
 
@@ -313,7 +313,7 @@ static int check_lcores(const struct lab_config *config, struct error *error)
 			config->run.origin);
 	if (key == NULL)
 		return 0;
-	return error_set(error, EINVAL, "%s: %s: needs one lcore; expected no 'lcores: %u'",
+	return error_set(error, EINVAL, "%s: %s: requires one lcore; remove 'lcores: %u'",
 		config->run.origin, key, config->lcores);
 }
 

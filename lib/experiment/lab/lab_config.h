@@ -87,7 +87,7 @@ struct lab_config_machine_list {
  * machine that runs the edge's host. */
 struct lab_config_uplink {
 	char edge[TOPOLOGY_NAME_MAX]; /* a host; "": no uplink */
-	char nat[RUN_TAP_NAME_MAX];   /* the interface */
+	char nat[RUN_TAP_NAME_MAX];   /* interface for NAT */
 	struct run_config_place place;
 };
 

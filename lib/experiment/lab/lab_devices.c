@@ -75,7 +75,7 @@ int lab_devices_load(struct lab_devices *devices, const char *run_dir, struct er
 	if (result == 0 && devices->fabric == 0)
 		result = -EINVAL;
 	return result == 0 ? 0
-			   : error_set(error, -result, "%s: not the devices of a lab: %s", path,
+			   : error_set(error, -result, "%s: not a lab's device list: %s", path,
 				     strerror(-result));
 }
 
@@ -246,7 +246,7 @@ int lab_devices_number(
 		error_set(error, ENOMEM, "out of memory");
 	else if ((*topology)->bindings > 0)
 		result = error_set(error, EINVAL,
-			"%s: 'ports': not possible in a lab that was changed while up",
+			"%s: 'ports' is not supported in a lab that was changed while it was up",
 			(*topology)->name);
 	else
 		result = renumber(&numbering, (*topology)->name, error);

@@ -84,7 +84,7 @@ static int check_placed(const struct lab_config *config, const char *device, str
 	if (lab_machine_of(config, device) >= 0)
 		return 0;
 	return run_config_refuse(&config->run, &config->machines.at[0].place, error,
-		"machines: %s is not on any of them; expected it in the 'devices' of one", device);
+		"machines: %s is not on any machine; expected it in the 'devices' of one", device);
 }
 
 static int check_all_placed(

@@ -307,7 +307,7 @@ static int read_line(const struct lab_plan *plan, const char *path, const char *
 	int process = lab_plan_find(plan, line);
 
 	if (process < 0)
-		return error_set(error, EINVAL, "%s: '%s', expected a process of lab %s", path,
+		return error_set(error, EINVAL, "%s: '%s'; expected a process of lab %s", path,
 			line, plan->lab);
 	here[process] = true;
 	return 0;

@@ -44,13 +44,13 @@ const char *lab_link_kind_name(enum lab_link_kind kind);
 
 /* A process that the file requests, or that is running. Its devices are topology indices. */
 struct lab_plan_group {
-	const char *name; /* for messages */
+	const char *name; /* name in messages */
 	const uint32_t *switches, *hosts;
 	uint32_t switch_count, host_count;
 };
 
 struct lab_plan_request {
-	const char *lab;     /* name */
+	const char *lab;     /* lab name */
 	const char *run_dir; /* directory of the sockets */
 	const struct topology *topology;
 	enum lab_link_kind kind; /* for inter-process links without an entry in 'ports' */
@@ -100,7 +100,7 @@ struct lab_plan {
 	char run_dir[128];
 	unsigned processes;
 	struct lab_plan_process *process;
-	uint16_t *switch_process, *host_process; /* [device]; LAB_NO_PROCESS: it was removed */
+	uint16_t *switch_process, *host_process; /* [device]; LAB_NO_PROCESS: removed */
 	struct lab_plan_link *link;              /* [index of the topology's link] */
 	bool veth; /* at least one link is a veth pair, so the lab has its own network namespace */
 };

@@ -73,8 +73,7 @@ static void add_reason(struct run_result *result, uint64_t dilation)
 		snprintf(cure, sizeof(cure), "a dilation of at most %" PRIu64 " would be enough",
 			dilation);
 	run_result_add_reason(result, false,
-		"fidelity: %.2f %% of arrivals were late by at most %s, expected %.4g %%; at %.4g "
-		"%% they were late by %s: %s",
+		"fidelity: %.2f %% of arrivals were late by at most %s; expected %.4g %%; at %.4g %% they were late by %s: %s",
 		floor(lateness_within_ppm(late_ns, demand->late_ps / PS_PER_NS) / 1e2) / 1e2, late,
 		demand->share_ppm / 1e4, demand->share_ppm / 1e4,
 		quantity_time_text(histogram_quantile(late_ns, demand->share_ppm / 1e6), 2, max),
@@ -91,7 +90,7 @@ void run_fidelity_judge(
 		return;
 	if (late_ns->count == 0)
 		run_result_add_reason(result, false,
-			"fidelity: nothing arrived over a link that Weft times, so nothing is known");
+			"fidelity: nothing arrived over a link that Weft times, so the lateness is unknown");
 	else if (!is_met(late_ns, demand, 1))
 		add_reason(result, run_fidelity_dilation(late_ns, demand, dilation));
 }
@@ -262,7 +261,7 @@ void run_fidelity_print(const struct run_result *result, weft_time hello_ps, FIL
 		return;
 	if (run_fidelity_starved(result, hello_ps, why, sizeof(why)))
 		fprintf(out,
-			"  %-22s %s: %" PRIu64 " ends of links went down, %" PRIu64
+			"  %-22s %s: %" PRIu64 " link ends went down, %" PRIu64
 			" messages were refused\n",
 			"CPU starved", why, count_downs(result), run_result_refused(result));
 	fprintf(out, "  %-22s p99 %s, longest %s: link times are trustworthy above %s\n",

@@ -199,8 +199,8 @@ json_t *run_verdict_needs_json(struct run_verdict verdict)
 /* Advice is only given if the accepted share of the offered traffic is below this. */
 #define ENOUGH 0.95
 
-/* In larger networks, 'smart' often yields worse routes than bmin-itb, and bmin-itb takes more than
- * a few seconds (docs/explanation/routing-and-itbs.md). */
+/* Above the first limit, 'smart' often yields worse routes than bmin-itb; above the second,
+ * bmin-itb takes more than a few seconds (docs/explanation/routing-and-itbs.md). */
 #define SMART_SWITCHES_MAX 64
 #define BMIN_SWITCHES_MAX  512
 

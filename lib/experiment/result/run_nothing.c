@@ -173,7 +173,7 @@ static void explain_late(const struct entry_case *of)
 	if (of->config->start_ps + time_ps > end_ps && !of->config->pattern->packets)
 		snprintf(of->text, of->size,
 			"a message of %s takes at least %s (%" PRIu64
-			" bytes at %s, two links of hosts with a delay of %s), but the run ends at %s",
+			" bytes at %s, two host links with a delay of %s), but the run ends at %s",
 			of->name, min, of->config->message_bytes,
 			(quantity_format(QUANTITY_RATE, rate_bps, rate), rate),
 			(quantity_format(QUANTITY_TIME, delay_ps, delay), delay), end);
@@ -204,7 +204,7 @@ static void explain_silence(const struct entry_case *of)
 			of->config->pattern->name);
 	else
 		snprintf(of->text, of->size,
-			"the first message of %s comes after %s, but the run ends at %s", of->name,
+			"the first message of %s is due after %s, but the run ends at %s", of->name,
 			first, end);
 }
 
@@ -217,8 +217,8 @@ static void explain_entry(const struct entry_case *of)
 		explain_silence(of);
 	else if (entry->delivered > 0)
 		snprintf(of->text, of->size,
-			"all %" PRIu64 " messages of %s that arrived did so before measuring "
-			"started at %s",
+			"all %" PRIu64
+			" messages of %s that arrived did so before the measurement started at %s",
 			entry->delivered, of->name,
 			time_text(of->result->from_ns * PS_PER_NS, from));
 	else if (run_result_refused(of->result) > 0 &&

@@ -43,7 +43,7 @@ struct goal;
 struct goal_replay;
 
 /* Counts of the whole run: packets are data frames, messages are what hosts send. Every generated
- * packet or message is delivered, pending, or was given up. */
+ * packet or message was delivered, is pending, or was given up. */
 struct run_traffic {
 	uint64_t generated, injected, delivered;
 	uint64_t dropped; /* discarded on the path; end-to-end recovery resends it */

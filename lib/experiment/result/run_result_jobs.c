@@ -159,7 +159,7 @@ static void print_job(
 		double beside = run_job_slowdown(job, &job->beside[i]);
 
 		if (!isnan(beside) && (jobs->count > 2 || beside != slowdown))
-			fprintf(out, "  %-22s slowdown %.3f beside %s only\n", "", beside,
+			fprintf(out, "  %-22s slowdown %.3f with %s only\n", "", beside,
 				jobs->at[i].name);
 	}
 }

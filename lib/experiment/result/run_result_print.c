@@ -82,9 +82,7 @@ static void print_latency(const struct run_result *result, const char *name,
 	const struct histogram *histogram, FILE *out)
 {
 	if (histogram->count == 0 && result->clocks_differ)
-		fprintf(out,
-			"  %-22s - (nothing is known about the clocks of the senders' machines)\n",
-			name);
+		fprintf(out, "  %-22s - (the clocks of the senders' machines are unknown)\n", name);
 	if (histogram->count == 0)
 		return;
 	fprintf(out, "  %-22s", name);
@@ -131,7 +129,7 @@ static void print_packets(const struct run_packets_count *packets, FILE *out)
 	fprintf(out,
 		"  %-22s %" PRIu64 " of %" PRIu64 " in the capture: %" PRIu64
 		" have a source without a host, %" PRIu64 " a destination without a host, %" PRIu64
-		" have both in one host\n",
+		" have both on the same host\n",
 		"packets not sent", unsent, packets->read, packets->no_source,
 		packets->no_destination, packets->same_host);
 }
@@ -165,7 +163,7 @@ static void print_edges(const struct run_result *result, FILE *out)
 	if (edges->count == 0)
 		return;
 	fprintf(out,
-		"  %-22s offered %.1f %%, accepted %.1f %% through TAPs, in the throughput above",
+		"  %-22s offered %.1f %%, accepted %.1f %% through TAPs, included in the throughput above",
 		"edges", 100 * edges->offered, 100 * edges->accepted);
 	if (edges->network_ns.count > 0)
 		print_quantiles("; network latency ", &edges->network_ns, false, out);
@@ -259,7 +257,7 @@ static void print_until(const struct run_result *result, FILE *out)
 		fputs("nothing", out);
 	else
 		fprintf(out, "+-%.2g %%", 100 * until.interval);
-	fprintf(out, " (95 %% confidence), asked for +-%.4g %%%s\n",
+	fprintf(out, " (95 %% confidence), requested +-%.4g %%%s\n",
 		(double)result->until.interval_ppm / 1e4,
 		until.reached ? "" : ": not reached within measure.at-most");
 }

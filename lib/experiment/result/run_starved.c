@@ -173,7 +173,7 @@ void run_result_print_starved(const struct run_result *result, FILE *out)
 		return;
 	fprintf(out, "  %-22s", "filling");
 	for (unsigned i = 0; i < result->pools && i < SHOWN; i++)
-		fprintf(out, "%s %s (%" PRIu64 " came, %" PRIu64 " left)", i > 0 ? "," : "",
+		fprintf(out, "%s %s (%" PRIu64 " arrived, %" PRIu64 " left)", i > 0 ? "," : "",
 			result->pool[i].host, result->pool[i].came, result->pool[i].left);
 	fputs(result->pools > SHOWN ? " ...\n" : "\n", out);
 }

@@ -246,7 +246,7 @@ struct run_config_job {
 	char *schedule;                    /* absolute path; NULL: see 'traffic' */
 	struct run_config_traffic traffic; /* pattern NULL: see 'schedule' */
 	uint32_t hosts;                    /* 0: all hosts in the placement file */
-	uint32_t ranks_per_host;           /* 0: 1 */
+	uint32_t ranks_per_host;           /* 0 means 1 */
 	struct run_placement placement;
 	weft_time start_ps;
 	bool baseline; /* also measured alone, and with each other job */

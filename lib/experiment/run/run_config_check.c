@@ -48,9 +48,7 @@ static int check_nic(
 
 	if (nic->mtu_bytes > config->sw.mtu_bytes)
 		return yaml_tree_refuse(run_config_nearest(root, "nic", "mtu"), error,
-			"nic.mtu: frames would not fit through switches with switch.mtu of %u "
-			"bytes",
-			config->sw.mtu_bytes);
+			"nic.mtu: expected at most switch.mtu, %u bytes", config->sw.mtu_bytes);
 	if ((nic->window_frames & (nic->window_frames - 1)) != 0)
 		return yaml_tree_refuse(run_config_nearest(root, "nic", "window"), error,
 			"nic.window: expected a power of two");
@@ -75,8 +73,8 @@ int run_config_check_samples(
 	quantity_format(QUANTITY_TIME, duration_ps, duration);
 	quantity_format(QUANTITY_TIME, enough, min);
 	return error_set(error, EINVAL,
-		"measure.sample: %s gives %" PRIu64 " samples in a run of %s, expected at most %d: "
-		"%s or more",
+		"measure.sample: %s gives %" PRIu64
+		" samples in a run of %s; expected at most %d: %s or more",
 		sample, samples, duration, RUN_SAMPLES_MAX, min);
 }
 
@@ -96,13 +94,13 @@ int run_config_check_link_series(
 	if (max == 0)
 		return error_set(error, EINVAL,
 			"%s: measure.link-series: %u links are too many: a sample of them has %" PRIu64
-			" values, expected at most %d",
+			" values; expected at most %d",
 			config->origin, topology->links, each, RUN_LINK_VALUES_MAX);
 	quantity_format(
 		QUANTITY_TIME, (measure->duration_ps / PS_PER_NS / max + 1) * PS_PER_NS, min);
 	return error_set(error, EINVAL,
 		"%s: measure.link-series: %" PRIu64 " samples of %u links have %" PRIu64
-		" values, expected at most %d: measure.sample of %s or more",
+		" values; expected at most %d: measure.sample of %s or more",
 		config->origin, samples, topology->links, samples * each, RUN_LINK_VALUES_MAX, min);
 }
 
@@ -118,7 +116,7 @@ static int check_samples(
 		quantity_format(QUANTITY_TIME, measure->sample_ps, sample);
 		quantity_format(QUANTITY_TIME, measure->duration_ps, duration);
 		return yaml_tree_refuse(place, error,
-			"measure.sample is %s, expected at most measure.duration, %s", sample,
+			"measure.sample is %s; expected at most measure.duration, %s", sample,
 			duration);
 	}
 	/* A run that counts messages usually ends long before its duration. */

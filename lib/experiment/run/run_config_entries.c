@@ -78,7 +78,7 @@ int run_resolve_path(
 	if (length >= RUN_PATH_MAX) {
 		free(whole);
 		return yaml_tree_refuse(node, error,
-			"'%s': with its folder the path has %d bytes, expected at most %d",
+			"'%s': with its folder the path has %d bytes; expected at most %d",
 			node->key, length, RUN_PATH_MAX - 1);
 	}
 	*path = whole;

@@ -63,7 +63,7 @@ static int check_pattern(const struct run_config_traffic *traffic,
 	if (pattern->pairs || pattern->anywhere || (pattern->keys & TRAFFIC_TO) == 0 ||
 		(pattern->keys & TRAFFIC_SHARE) != 0)
 		return yaml_tree_refuse(node, error,
-			"pattern %s: expected one that keeps to the hosts of a job, such as uniform",
+			"pattern %s: expected one that sends only to hosts of the job, such as uniform",
 			pattern->name);
 	return 0;
 }

@@ -77,7 +77,7 @@ struct run_config_switch {
 	uint32_t vcs;       /* not counting the adapted-flow channel */
 	bool voq;
 	uint32_t fecn; /* threshold of every input buffer; 0: no marking (fecn.h) */
-	uint32_t marking_rate, mark_bytes; /* fecn_rules */
+	uint32_t marking_rate, mark_bytes; /* see struct fecn_rules */
 	bool victim_mask;
 	struct arbitration_config arbitration;
 	struct run_config_sl sl_to_vc;
@@ -163,7 +163,7 @@ struct run_config_iba_cc {
 	uint32_t increase, min, limit;
 	enum run_cc_per per;
 	enum cc_table_kind table_kind;
-	struct cc_table table; /* CC_TABLE_LIST */
+	struct cc_table table; /* for CC_TABLE_LIST */
 	char *opensm;          /* file from which settings were copied; NULL: none */
 };
 
@@ -338,8 +338,8 @@ struct run_config_edge {
 
 struct run_config_hosts {
 	enum run_hosts_kind kind;
-	uint32_t share_ppm;              /* SHARE */
-	char (*name)[TOPOLOGY_NAME_MAX]; /* LIST */
+	uint32_t share_ppm;              /* for RUN_HOSTS_SHARE */
+	char (*name)[TOPOLOGY_NAME_MAX]; /* for RUN_HOSTS_LIST */
 	uint32_t count;
 	struct run_config_place place;
 };
@@ -383,7 +383,7 @@ struct run_config_traffic {
 	weft_time start_ps, stop_ps; /* stop WEFT_TIME_NEVER: end of the run */
 	char *file;              /* permutation (NULL: drawn from the seed), schedule or capture */
 	char *ranks;             /* goal: file that maps ranks to hosts; NULL: in order */
-	uint32_t ranks_per_host; /* goal without such a file; 0: 1 */
+	uint32_t ranks_per_host; /* goal without such a file; 0 means 1 */
 	struct run_config_sizes sizes; /* flows */
 	char *matrix; /* flows: file of weights per pair; NULL: 'from' and 'to' apply */
 	struct run_config_packets packets; /* pcap */

@@ -143,8 +143,7 @@ static int check_needs(
 			name);
 	if (config->routing.algorithm->vc_classes)
 		return yaml_tree_refuse(run_config_nearest(root, "routing", "algorithm"), error,
-			"routing.algorithm: %s's VC classes rely on its own paths: expected "
-			"another one with 'adaptive: %s'",
+			"routing.algorithm: %s's VC classes rely on its own paths: expected a different one with 'adaptive: %s'",
 			config->routing.algorithm->name, name);
 	if (config->routing.adaptive->notified && !config->sw.voq)
 		return yaml_tree_refuse(run_config_nearest(root, "switch", "voq"), error,

@@ -173,7 +173,7 @@ static int check_switch(const struct run_config *config, struct error *error)
 		result = check_ethernet(config, error);
 	if (result == 0 && config->queuing->reference && real)
 		result = error_set(error, EINVAL,
-			"%s: queuing %s on the real clock: it is a reference for the virtual clock; use clock: virtual",
+			"%s: queuing %s is not supported on the real clock; use clock: virtual",
 			config->origin, config->queuing->name);
 	return result;
 }
@@ -199,17 +199,15 @@ static int check_sets(const struct run_config *config, struct error *error)
 
 	if (config->routing.others > 0 && config->routing.mode == RUN_ROUTING_TABLE)
 		return error_set(error, EINVAL,
-			"%s: routing.algorithm: several sets of routes need 'mode: source'",
+			"%s: routing.algorithm: multiple route sets require 'mode: source'",
 			config->origin);
 	if (choice->sets > config->routing.others + 1 && config->routing.file != NULL)
 		return error_set(error, EINVAL,
-			"%s: nic.selector %s chooses between %u sets of routes, which a route file "
-			"does not distinguish; use routing.algorithm instead of routing.file",
+			"%s: nic.selector %s chooses between %u route sets, which a route file does not distinguish; use routing.algorithm instead of routing.file",
 			config->origin, choice->name, choice->sets);
 	if (choice->sets > config->routing.others + 1)
 		return error_set(error, EINVAL,
-			"%s: nic.selector %s chooses between %u sets of routes; use "
-			"'routing.algorithm: %s'",
+			"%s: nic.selector %s chooses between %u route sets; use 'routing.algorithm: %s'",
 			config->origin, choice->name, choice->sets,
 			choice->sets > 2 ? "ud+ud-mitb+ud-itb" : "ud+ud-itb");
 	return 0;
@@ -342,8 +340,7 @@ static const char *why_no_goal(const struct run_config *config)
 		(config->routing.file != NULL ||
 			config->routing.alternatives + config->routing.others > 1) &&
 		!config->nic.selector->fixed && config->nic.control < SOURCE_CONTROL_DRB_CN)
-		return "on the virtual clock needs messages that stay in order; use "
-		       "'nic.selector: first'";
+		return "on the virtual clock requires messages in order; use 'nic.selector: first'";
 	return NULL;
 }
 
@@ -365,7 +362,7 @@ static int check_until(const struct run_config *config, struct error *error)
 {
 	const struct run_config_measure *measure = &config->measure;
 	const struct rule rules[] = {
-		{measure->max_ps == 0, "needs measure.at-most, the longest duration"},
+		{measure->max_ps == 0, "requires measure.at-most, the maximum duration"},
 		{measure->duration_ps != measure->max_ps,
 			"cannot be combined with measure.duration; use measure.at-most"},
 		{measure->messages != 0 || measure->warmup_messages != 0,

@@ -308,8 +308,7 @@ static int complete_bursts(const struct run_config_traffic *traffic,
 		return yaml_tree_refuse(node, error, "pattern %s: 'arrivals' can only be bursty",
 			traffic->pattern->name);
 	if (!bursty && (traffic->on_ps != 0 || traffic->off_ps != 0))
-		return yaml_tree_refuse(
-			node, error, "'on' and 'off' belong to 'arrivals: bursty' only");
+		return yaml_tree_refuse(node, error, "'on' and 'off' require 'arrivals: bursty'");
 	if (bursty && (traffic->on_ps == 0 || traffic->off_ps == 0))
 		return yaml_tree_refuse(node, error,
 			"bursty arrivals: '%s', a mean time such as 10us, is missing",
@@ -331,7 +330,7 @@ static int check_length(const char *key, uint64_t min, uint64_t max,
 		return 0;
 	if (min == 0)
 		return yaml_tree_refuse(
-			node, error, "'%s-max' without '%s', the minimum length", key, key);
+			node, error, "'%s-max' requires '%s', the minimum length", key, key);
 	quantity_format(QUANTITY_SIZE, min, expected);
 	quantity_format(QUANTITY_SIZE, max, found);
 	return yaml_tree_refuse(node, error, "'%s-max': expected at least '%s', %s, found %s", key,
@@ -401,7 +400,8 @@ static int complete_packets(
 		return yaml_tree_refuse(
 			node, error, "'speed' and 'load' both set the pace; expected one of them");
 	if (yaml_tree_get(node, "speed") != NULL && packets->speed == 0)
-		return yaml_tree_refuse(node, error, "'speed: 0': expected more, such as 0.5");
+		return yaml_tree_refuse(
+			node, error, "'speed: 0': expected a positive number, such as 0.5");
 	if (traffic->load_ppm == 0 && packets->speed == 0)
 		packets->speed = 1000;
 	if (packets->loops == 0)

@@ -140,8 +140,7 @@ static const char *why_no_time(const struct run_event *event)
 		if (event->at_ps != 0 || event->every_ps != 0)
 			return "'when' cannot be combined with 'at' and 'every'";
 		if (!is_counter(event->when.counter))
-			return "'when.counter' expects a counter of switches, such as stall_credit "
-			       "(man weft-counters)";
+			return "'when.counter': expected a switch counter, such as stall_credit (man weft-counters)";
 		return NULL;
 	}
 	if (event->at_ps == 0 && event->every_ps == 0)

@@ -58,7 +58,7 @@ struct run_event_act {
 };
 
 struct run_event_plan {
-	const struct run_config *run; /* the caller's */
+	const struct run_config *run; /* borrowed, like 'topology' */
 	const struct topology *topology;
 	struct run_event_act *act; /* sorted by time */
 	uint32_t acts, room, occurrences;

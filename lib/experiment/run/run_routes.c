@@ -36,13 +36,13 @@ static int check_contents(
 	bool tables = run->routing.mode == RUN_ROUTING_TABLE;
 
 	if (tables != (file->table != NULL))
-		return refuse(run, error, EINVAL, "%s holds %s, expected %s with routing.mode: %s",
-			run->routing.file, tables ? "source routes" : "tables",
-			tables ? "tables" : "source routes", tables ? "table" : "source");
+		return refuse(run, error, EINVAL,
+			"%s contains %s; expected %s with routing.mode: %s", run->routing.file,
+			tables ? "source routes" : "tables", tables ? "tables" : "source routes",
+			tables ? "table" : "source");
 	if (run_config_is_adaptive(run) && file->table->vc_rule != NULL)
 		return refuse(run, error, EINVAL,
-			"%s holds tables with VC classes, which rely on their own paths; expected "
-			"'adaptive: none'",
+			"%s contains tables with VC classes, which rely on their own paths; expected 'adaptive: none'",
 			run->routing.file);
 	return 0;
 }
@@ -120,7 +120,7 @@ static int refuse_both(const struct yaml_tree_node *first, const struct yaml_tre
 static int check_keys(const struct yaml_tree_node *routing, const struct yaml_tree_node *file,
 	struct error *error)
 {
-	bool before = true; /* 'file' follows */
+	bool before = true; /* 'file' has not been reached */
 
 	for (const struct yaml_tree_node *node = routing->first; node != NULL; node = node->next) {
 		before = before && node != file;
@@ -159,7 +159,7 @@ static int read_header(struct run_config_routing *routing, const struct yaml_tre
 		return yaml_tree_refuse(file, error, "routing.file: %s", why.text);
 	wanted = header.tables ? RUN_ROUTING_TABLE : RUN_ROUTING_SOURCE;
 	if (routing->mode != RUN_ROUTING_UNSET && routing->mode != wanted)
-		return yaml_tree_refuse(mode, error, "routing.mode: %s holds %s, expected '%s'",
+		return yaml_tree_refuse(mode, error, "routing.mode: %s contains %s; expected '%s'",
 			routing->file, header.tables ? "tables" : "source routes",
 			header.tables ? "table" : "source");
 	routing->mode = wanted;

@@ -383,14 +383,13 @@ static int draw_flows(struct drawer *drawer, struct error *error)
 	result = drawer->hosts != NULL ? draw_from_hosts(drawer) : draw_from_matrix(drawer);
 	if (result == -ENOSPC)
 		return run_config_refuse(run, &drawer->traffic->place, error,
-			"more than %u flows: expected an earlier 'stop', larger 'sizes' or less "
-			"'load'",
+			"more than %u flows: expected an earlier 'stop', larger 'sizes' or a lower 'load'",
 			RUN_FLOWS_MAX);
 	if (result < 0)
 		return error_set(error, ENOMEM, "%s: not enough memory for flows", run->origin);
 	if (flows->count == 0)
 		return run_config_refuse(run, &drawer->traffic->place, error,
-			"no flow begins before 'stop': expected a later one, or smaller 'sizes'");
+			"no flow starts before 'stop'; expected a later 'stop', or smaller 'sizes'");
 	qsort(flows->at, flows->count, sizeof(*flows->at), compare_flows);
 	return 0;
 }

@@ -35,7 +35,7 @@ static const char *const expressions[] = {
 struct packet_file {
 	pcap_t *pcap;
 	const char *path;
-	uint64_t number; /* packets read so far */
+	uint64_t number; /* number of packets read */
 	uint64_t first_ns;
 	weft_time at_ps;
 	bool ethernet;

@@ -89,7 +89,7 @@ static int take_pair(void *ctx, char *text, char *name)
 
 	if (!packet_address_parse(text, &address))
 		return error_at(reading->file.error, reading->file.path, reading->file.line, 0,
-			"'%s': expected an address of IPv4, IPv6 or Ethernet", text);
+			"'%s': expected an IPv4, IPv6 or Ethernet address", text);
 	if (host < 0)
 		return error_at(reading->file.error, reading->file.path, reading->file.line, 0,
 			"topology %s has no host '%s'", topology->name, name);

@@ -108,7 +108,7 @@ static int take_after(
 		flow->from = other->from;
 	if (other->to != flow->from && other->from != flow->from)
 		return FLOW_REFUSE(reader,
-			"flow %s (line %u) neither starts nor ends at host %s, which cannot see its end",
+			"flow %s (line %u) neither starts nor ends at host %s, which therefore cannot wait for it",
 			text, other->line, reader->topology->host_at[flow->from].name);
 	other->awaited |= other->to == flow->from;
 	return 0;
@@ -132,8 +132,7 @@ static int take_ports(const struct flow_reader *reader, const char *from, const 
 		return named && rails->plane[flow->from] == rails->plane[flow->to]
 			       ? 0
 			       : FLOW_REFUSE(reader,
-					 "'%s': expected ports of both ends with cables between "
-					 "them, or of neither",
+					 "'%s': expected connected ports at both ends, or at neither",
 					 to);
 	if (named)
 		at = rails_port(rails, list->rail, flow->from, rails->host_of[flow->to], &rng);

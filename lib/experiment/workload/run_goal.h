@@ -31,7 +31,7 @@ struct run_goal {
 		flows;     /* flows from which the schedule was built; empty with pattern goal */
 	uint16_t *host_of; /* [ranks] host indices in the topology */
 	uint32_t *rank_of; /* [hosts]: first rank of the host, or RUN_GOAL_NO_RANK */
-	uint32_t hosts;    /* in the topology */
+	uint32_t hosts;    /* number in the topology */
 	/* [hosts]: traffic entry of the host, if it has ranks. */
 	uint8_t *entry_of;
 	uint16_t *sender; /* [senders] hosts with ranks */

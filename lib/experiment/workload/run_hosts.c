@@ -462,7 +462,7 @@ static int check_hosts(const struct resolver *resolver)
 
 	if (resolver->topology->hosts <= FRAME_HOSTS_MAX || what == NULL)
 		return 0;
-	return error_set(resolver->error, EINVAL, "%s: %s: %s has %u hosts, expected at most %u",
+	return error_set(resolver->error, EINVAL, "%s: %s: %s has %u hosts; expected at most %u",
 		run->origin, what, resolver->topology->name, resolver->topology->hosts,
 		FRAME_HOSTS_MAX);
 }

@@ -27,7 +27,7 @@ int run_source_config(const struct run_config *run, const struct run_hosts *traf
 	const struct run_source_place *place, struct traffic_config *config, uint16_t **list);
 
 /* Removes from each entry the hosts without a destination in its pattern: with bit-reversal,
- * numbers that read the same backwards; with local traffic, hosts without near ones. Returns 0 or
+ * numbers that read the same backwards; with local traffic, hosts without near hosts. Returns 0 or
  * -ENOMEM. */
 int run_source_keep_senders(const struct run_config *run, struct run_hosts *traffic);
 

@@ -174,7 +174,7 @@ static int rank_itb_routes(rank_rule_fn wants_itb, const struct route_graph *gra
 		.routes = id##_itb_routes,                                                       \
 	};
 
-RANK_ALGORITHM(b33, "b33-itb", "balanced minimal paths, ITBs at a third of the places")
-RANK_ALGORITHM(b50, "b50-itb", "balanced minimal paths, ITBs at half of the places")
-RANK_ALGORITHM(b66, "b66-itb", "balanced minimal paths, ITBs at two thirds of the places")
+RANK_ALGORITHM(b33, "b33-itb", "balanced minimal paths, ITBs at a third of the switches passed")
+RANK_ALGORITHM(b50, "b50-itb", "balanced minimal paths, ITBs at half of the switches passed")
+RANK_ALGORITHM(b66, "b66-itb", "balanced minimal paths, ITBs at two thirds of the switches passed")
 RANK_ALGORITHM(bmax, "bmax-itb", "balanced minimal paths, ITBs at every switch passed")

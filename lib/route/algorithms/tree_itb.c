@@ -253,7 +253,7 @@ static int tree_itb_routes(route_label_fn label, bool spare, bool first,
 TREE_ITB(ud_mitb, "ud-mitb", up_down_label, true, false,
 	"minimal paths, ITBs at the turns that ud forbids, without ITBs where possible")
 TREE_ITB(ud_mitb_first, "ud-mitb-first", up_down_label, true, true,
-	"as ud-mitb, but the first path without ITBs in the order of the ports")
+	"as ud-mitb, but the first path without ITBs in port order")
 TREE_ITB(ud_itb, "ud-itb", up_down_label, false, false,
 	"a random minimal path, ITBs at the turns that ud forbids")
 TREE_ITB(dfs_itb, "dfs-itb", depth_first_label, true, false,

@@ -95,7 +95,9 @@ static int ugal_tables(const struct route_graph *graph, const struct route_optio
 	} else if (result == -EINVAL) {
 		result = hyperx_tables(graph, options, table, error);
 		if (result == -EINVAL)
-			error_prefix(error, "ugal: no grid (%s) and no HyperX", no_grid.text);
+			error_prefix(error,
+				"ugal: the topology is neither a grid (%s) nor a HyperX",
+				no_grid.text);
 	} else {
 		result = route_graph_no_memory(graph, error);
 	}

@@ -181,12 +181,11 @@ static int refuse_path(const struct lanes *lanes, uint32_t from, uint32_t to, ui
 
 	if (next == LEVELS)
 		return error_set(error, EINVAL,
-			"%s: switch %s has no line of SL2VL for the path from %s to %s",
+			"%s: switch %s has no SL2VL line for the path from %s to %s",
 			topology->name, topology->switch_at[at].name, topology->host_at[from].name,
 			topology->host_at[to].name);
 	return error_set(error, EINVAL,
-		"%s: the path from %s to %s takes VL %u at switch %s after VL %u, expected one VL "
-		"per path, 0 to %u",
+		"%s: the path from %s to %s takes VL %u at switch %s after VL %u; expected one VL per path, 0 to %u",
 		topology->name, topology->host_at[from].name, topology->host_at[to].name, next,
 		topology->switch_at[at].name, lane, VC_RULE_CLASSES_MAX - 1);
 }
@@ -290,7 +289,7 @@ struct route_set *opensm_lanes_read(struct opensm_nodes *nodes, const struct rou
 	ARRAYS_ADD(&lanes, map, topology->switches + 1u);
 	if (input->records != NULL)
 		ARRAYS_ADD(&lanes, level, (size_t)topology->hosts * topology->hosts + 1);
-	error_set(error, ENOMEM, "%s: no memory", input->map_origin);
+	error_set(error, ENOMEM, "%s: out of memory", input->map_origin);
 	if (set != NULL && !lanes.arrays.failed)
 		result = read_all(&lanes, table, input, import, set, error);
 	arrays_free(&lanes.arrays);

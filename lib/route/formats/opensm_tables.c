@@ -28,7 +28,7 @@ static int begin_block(struct listing_reader *reader, const struct listing_node 
 	if (result < 0 || number == OPENSM_UNKNOWN)
 		return result;
 	if (tables->seen[number])
-		return listing_refuse(reader, "a second table of switch %s",
+		return listing_refuse(reader, "duplicate table of switch %s",
 			tables->nodes->topology->switch_at[number].name);
 	tables->seen[number] = true;
 	tables->current = number;
@@ -46,8 +46,8 @@ static int set_port(struct listing_reader *reader, int32_t host, uint32_t port)
 		return 0;
 	at = &tables->nodes->topology->switch_at[tables->current];
 	if (number > at->ports)
-		return listing_refuse(
-			reader, "port %u of switch %s, which has %u", port, at->name, at->ports);
+		return listing_refuse(reader, "port %u of switch %s, which has only %u ports", port,
+			at->name, at->ports);
 	route_table_row(tables->table, (uint32_t)tables->current)[host] = (uint8_t)(number - 1);
 	return 0;
 }
@@ -149,7 +149,7 @@ static int read_line(struct listing_reader *reader)
 		listing_take(reader, "Port") ||
 		(reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9'))
 		return 0; /* column headings, or "14 valid lids dumped" */
-	return listing_refuse(reader, "expected a table of a switch or an entry of it");
+	return listing_refuse(reader, "expected a switch table or an entry of one");
 }
 
 /* --- opensm-subnet.lst --- */
@@ -183,8 +183,7 @@ static int read_tables(struct tables *tables, const struct opensm_tables_input *
 		memmem(input->text, input->length, "dump_ucast_routes",
 			strlen("dump_ucast_routes")) != NULL)
 		return error_set(error, EINVAL,
-			"%s: OpenSM's dump has no names of nodes; expected opensm-subnet.lst as well, or "
-			"the listing as the topology",
+			"%s: OpenSM's dump has no node names; expected opensm-subnet.lst as well, or the listing as the topology",
 			input->origin);
 	if (input->subnet != NULL)
 		result = listing_reader_lines(&subnet, input->subnet, input->subnet_length, error);
@@ -193,8 +192,7 @@ static int read_tables(struct tables *tables, const struct opensm_tables_input *
 		result = listing_reader_lines(&reader, input->text, input->length, error);
 	if (result == 0 && tables->blocks == 0)
 		return error_set(error, EINVAL,
-			"%s: no table of a switch is in it, expected what dump_fts, ibroute or "
-			"OpenSM writes",
+			"%s: contains no switch tables; expected output of dump_fts, ibroute or OpenSM",
 			input->origin);
 	return result == 0 ? opensm_nodes_check(tables->nodes, input->origin, import, error)
 			   : result;
@@ -214,7 +212,7 @@ struct route_table *opensm_tables_read(struct opensm_nodes *nodes,
 	if (tables.table != NULL && tables.seen != NULL)
 		result = read_tables(&tables, input, import, error);
 	else
-		error_set(error, ENOMEM, "%s: no memory", input->origin);
+		error_set(error, ENOMEM, "%s: out of memory", input->origin);
 	free(tables.seen);
 	if (result < 0) {
 		route_table_destroy(tables.table);

@@ -101,7 +101,7 @@ static int read_section(struct reader *reader, const char *what, size_t min, siz
 		return result;
 	if (length < min || length > max)
 		return refuse(reader, reader->place - sizeof(length),
-			"%s of %u bytes, expected %zu%s", what, length, min,
+			"%s of %u bytes; expected %zu%s", what, length, min,
 			max > min ? " or more" : "");
 	reader->start = reader->place;
 	reader->length = length;
@@ -134,7 +134,7 @@ static int take_contents(struct reader *reader)
 	reader->contents = get32(reader->room);
 	if (reader->contents < CONTENTS_ROUTES || reader->contents > CONTENTS_ADAPTIVE)
 		return refuse(
-			reader, reader->start, "contents %u, expected 1 to 3", reader->contents);
+			reader, reader->start, "contents %u; expected 1 to 3", reader->contents);
 	return 0;
 }
 
@@ -148,16 +148,14 @@ static int check_numbers(struct reader *reader)
 	reader->steps = get32(reader->room + 12) >> 16;
 	if (switches != topology->switches || hosts != topology->hosts)
 		return refuse(reader, reader->start + 4,
-			"%u switches and %u hosts, expected %u and %u", switches, hosts,
+			"%u switches and %u hosts; expected %u and %u", switches, hosts,
 			topology->switches, topology->hosts);
 	if (reader->classes > VC_RULE_CLASSES_MAX)
-		return refuse(reader, reader->start + 12, "%u VC classes, expected at most %u",
+		return refuse(reader, reader->start + 12, "%u VC classes; expected at most %u",
 			reader->classes, VC_RULE_CLASSES_MAX);
 	if (!vc_steps_fit(reader->steps, reader->classes))
 		return refuse(reader, reader->start + 14,
-			"layout %u of steps with %u VC classes, expected 0 none, 1 links (3 and "
-			"more), 2 equal (3 or 6), the ladder of a Dragonfly, 10 halves (2 to 8), "
-			"11 layers, 12 omni-war, 13 dal or 14 ugal (2 to 8)",
+			"step layout %u with %u VC classes; expected 0 none, 1 links (3 and more), 2 equal (3 or 6), the ladder of a Dragonfly, 10 halves (2 to 8), 11 layers, 12 omni-war, 13 dal or 14 ugal (2 to 8)",
 			reader->steps, reader->classes);
 	return 0;
 }
@@ -222,7 +220,7 @@ static int take_header(struct reader *reader)
 		return result;
 	route_file_label(reader->topology->name, label);
 	if (strcmp(origin.topology, label) != 0)
-		return refuse(reader, reader->start + 24, "routes of topology '%s', expected '%s'",
+		return refuse(reader, reader->start + 24, "routes of topology '%s'; expected '%s'",
 			origin.topology, label);
 	result = make_contents(reader);
 	if (result == 0)
@@ -242,7 +240,7 @@ static int take_vc_rule(struct reader *reader)
 		return 0;
 	if (topology_max_ports(reader->topology) > VC_RULE_PORTS)
 		return refuse(reader, reader->start,
-			"VC classes for switches with up to %u ports, expected at most %u",
+			"VC classes for switches with up to %u ports; expected at most %u",
 			topology_max_ports(reader->topology), VC_RULE_PORTS);
 	result = read_section(reader, "VC classes", switches * each, switches * each);
 	if (result < 0)

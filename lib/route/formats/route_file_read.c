@@ -54,7 +54,7 @@ static int find_host(struct reader *reader, const char *token, uint32_t *host)
 static int take_label(struct reader *reader, const char *value, char label[ROUTE_LABEL_MAX])
 {
 	if (strlen(value) >= ROUTE_LABEL_MAX)
-		return REFUSE(reader, value, "a name of %zu characters, expected at most %u",
+		return REFUSE(reader, value, "a name of %zu characters; expected at most %u",
 			strlen(value), ROUTE_LABEL_MAX - 1);
 	for (const char *at = value; *at != '\0'; at++)
 		if ((unsigned char)*at < ' ')
@@ -70,8 +70,7 @@ static int take_number(struct reader *reader, const char *key, const char *value
 	errno = 0;
 	*number = strtoull(value, &end, 10);
 	if (errno != 0 || !isdigit((unsigned char)value[0]) || *end != '\0')
-		return REFUSE(
-			reader, value, "%s '%.32s', expected a number of 64 bits", key, value);
+		return REFUSE(reader, value, "%s '%.32s'; expected a 64-bit number", key, value);
 	return 0;
 }
 
@@ -80,14 +79,14 @@ static int take_classes(struct reader *reader, const char *value)
 	struct vc_rule *rule;
 
 	if (value[0] < '1' || value[0] > '0' + VC_RULE_CLASSES_MAX || value[1] != '\0')
-		return REFUSE(reader, value, "vcs '%.32s', expected 1 to %u VC classes", value,
+		return REFUSE(reader, value, "vcs '%.32s'; expected 1 to %u VC classes", value,
 			VC_RULE_CLASSES_MAX);
 	reader->classes = (unsigned)(value[0] - '0');
 	if (reader->topology == NULL)
 		return 0;
 	if (topology_max_ports(reader->topology) > VC_RULE_PORTS)
 		return REFUSE(reader, value,
-			"vcs: VC classes for switches with up to %u ports, expected at most %u",
+			"vcs: VC classes for switches with up to %u ports; expected at most %u",
 			topology_max_ports(reader->topology), VC_RULE_PORTS);
 	rule = vc_rule_create(reader->topology->switches, (uint8_t)(value[0] - '0'));
 	if (rule == NULL)
@@ -102,7 +101,7 @@ static int take_layout(struct reader *reader, const char *value)
 	reader->steps = vc_steps_find(value);
 	if (reader->steps == VC_STEPS_COUNT)
 		return REFUSE(reader, value,
-			"steps '%.32s', expected links, equal, halves or layers", value);
+			"steps '%.32s'; expected links, equal, halves or layers", value);
 	return 0;
 }
 
@@ -111,7 +110,7 @@ static int use_layout(struct reader *reader)
 {
 	if (!vc_steps_fit(reader->steps, reader->classes))
 		return REFUSE(reader, reader->line,
-			"steps=%s with vcs=%u in the header, expected vcs=%s",
+			"steps=%s with vcs=%u in the header; expected vcs=%s",
 			vc_steps_name(reader->steps), reader->classes,
 			reader->steps == VC_STEPS_HALVES  ? "2 or more, an even number"
 			: reader->steps == VC_STEPS_EQUAL ? "3 or more, a multiple of 3"
@@ -129,7 +128,7 @@ static int take_topology(struct reader *reader, const char *value, struct route_
 		route_file_label(reader->topology->name, label);
 	if (reader->topology != NULL && strcmp(label, value) != 0)
 		return REFUSE(
-			reader, value, "routes of topology '%.64s', expected '%s'", value, label);
+			reader, value, "routes of topology '%.64s'; expected '%s'", value, label);
 	return take_label(reader, value, origin->topology);
 }
 
@@ -139,7 +138,7 @@ static int take_field(struct reader *reader, char *token)
 	char *value = strchr(token, '=');
 
 	if (value == NULL)
-		return REFUSE(reader, token, "'%.64s' in the header, expected KEY=VALUE", token);
+		return REFUSE(reader, token, "'%.64s' in the header; expected KEY=VALUE", token);
 	*value++ = '\0';
 	if (strcmp(token, "topology") == 0)
 		return take_topology(reader, value, origin);
@@ -156,8 +155,7 @@ static int take_field(struct reader *reader, char *token)
 	if (strcmp(token, "steps") == 0)
 		return take_layout(reader, value);
 	return REFUSE(reader, token,
-		"unknown key '%.64s' in the header, expected topology, algorithm, seed, root, vcs, "
-		"steps or routes",
+		"unknown key '%.64s' in the header; expected topology, algorithm, seed, root, vcs, steps or routes",
 		token);
 }
 
@@ -211,11 +209,11 @@ static int take_switch(struct reader *reader, const char *token, struct partial 
 
 	if (strncmp(token, name, length) != 0 || token[length] != ':' ||
 		!isdigit((unsigned char)token[length + 1]))
-		return REFUSE(reader, token, "'%.80s', expected '%s:PORT': the message is at %s",
+		return REFUSE(reader, token, "'%.80s'; expected '%s:PORT': the message is at %s",
 			token, name, name);
 	port = strtoul(token + length + 1, &end, 10);
 	if (*end != '\0' || port >= TOPOLOGY_PORTS_MAX)
-		return REFUSE(reader, token, "'%.80s', expected a port of 0 .. %u", token,
+		return REFUSE(reader, token, "'%.80s'; expected a port from 0 to %u", token,
 			TOPOLOGY_PORTS_MAX - 1);
 	route->at.port = (uint8_t)port;
 	if (!topology_peer(reader->topology, route->at, &route->at))
@@ -234,7 +232,7 @@ static int take_absorber(struct reader *reader, const char *token, struct partia
 
 	if (token[0] != '!' || strcmp(token + 1, name) != 0)
 		return REFUSE(reader, token,
-			"'%.80s', expected the end of the route or '!%s': the message is at %s",
+			"'%.80s'; expected the end of the route or '!%s': the message is at %s",
 			token, name, name);
 	if (!topology_peer(reader->topology, host_end(route->at.device), &route->at))
 		return REFUSE(reader, token, "host %s has no link", name);
@@ -266,7 +264,7 @@ static int take_layer(struct reader *reader, const char *token, struct partial *
 
 	if (!isdigit((unsigned char)token[1]) || *end != '\0' || layer == 0 ||
 		layer >= VC_RULE_CLASSES_MAX)
-		return REFUSE(reader, token, "'%.80s', expected a layer of +1 to +%u", token,
+		return REFUSE(reader, token, "'%.80s'; expected a layer from +1 to +%u", token,
 			VC_RULE_CLASSES_MAX - 1);
 	return push(reader, token, route, (uint8_t)(ROUTE_TYPE_LAYER | layer));
 }
@@ -290,7 +288,7 @@ static int add_route(
 	int result;
 
 	if (route->at.kind != DEVICE_HOST || route->at.device != destination)
-		return REFUSE(reader, reader->line, "the route ends at %s, expected %s",
+		return REFUSE(reader, reader->line, "the route ends at %s; expected %s",
 			route->at.kind == DEVICE_HOST
 				? host[route->at.device].name
 				: reader->topology->switch_at[route->at.device].name,
@@ -300,8 +298,9 @@ static int add_route(
 		result = route_set_add(
 			reader->set, source, destination, route->element, route->length);
 	if (result == -ENOSPC)
-		return REFUSE(reader, reader->line, "too many routes from %s to %s, expected %u",
-			host[source].name, host[destination].name, ROUTE_ALTERNATIVES_MAX);
+		return REFUSE(reader, reader->line,
+			"too many routes from %s to %s; expected at most %u", host[source].name,
+			host[destination].name, ROUTE_ALTERNATIVES_MAX);
 	return result;
 }
 
@@ -342,17 +341,17 @@ static int take_vc(struct reader *reader, char *line)
 		return REFUSE(reader, line, "a VC class; expected vcs= in the header first");
 	if (name == NULL || topology_find_port(reader->topology, name, &port) != 0 ||
 		port.kind != DEVICE_SWITCH)
-		return REFUSE(reader, name == NULL ? line : name,
-			"'%.80s', expected the port of a switch", name == NULL ? "" : name);
+		return REFUSE(reader, name == NULL ? line : name, "'%.80s'; expected a switch port",
+			name == NULL ? "" : name);
 	if (ring == NULL || strncmp(ring, "ring=", 5) != 0 || !isdigit((unsigned char)ring[5]))
-		return REFUSE(reader, ring == NULL ? name : ring, "'%.32s', expected ring=NUMBER",
+		return REFUSE(reader, ring == NULL ? name : ring, "'%.32s'; expected ring=NUMBER",
 			ring == NULL ? "" : ring);
 	number = strtoul(ring + 5, &end, 10);
 	if (*end != '\0' || number >= VC_RULE_NO_RING)
-		return REFUSE(reader, ring, "'%.32s', expected a ring of 0 .. %u", ring,
+		return REFUSE(reader, ring, "'%.32s'; expected a ring from 0 to %u", ring,
 			VC_RULE_NO_RING - 1);
 	if (dateline != NULL && strcmp(dateline, "dateline") != 0)
-		return REFUSE(reader, dateline, "'%.32s', expected dateline or nothing", dateline);
+		return REFUSE(reader, dateline, "'%.32s'; expected dateline or nothing", dateline);
 	reader->rule->ring[(size_t)port.device * VC_RULE_PORTS + port.port] = (uint8_t)number;
 	if (dateline != NULL)
 		reader->rule->dateline[port.device] |= (uint64_t)1 << port.port;
@@ -369,7 +368,7 @@ static int take_line(struct reader *reader, size_t length)
 			LINE_MAX_BYTES - 1);
 	if (strlen(reader->line) != length)
 		return REFUSE(
-			reader, reader->line + strlen(reader->line), "a NUL byte, expected text");
+			reader, reader->line + strlen(reader->line), "a NUL byte; expected text");
 	if (reader->number == 1)
 		return take_header(reader);
 	if (strncmp(reader->line, ROUTE_FILE_VC, strlen(ROUTE_FILE_VC)) == 0)
@@ -396,7 +395,7 @@ static size_t read_line(struct reader *reader, FILE *in)
 static int refuse_empty(struct reader *reader)
 {
 	return error_at(reader->error, reader->origin, 1, 1,
-		"an empty file, expected '" ROUTE_FILE_MAGIC " topology=…'");
+		"an empty file; expected '" ROUTE_FILE_MAGIC " topology=…'");
 }
 
 static int read_lines(struct reader *reader, FILE *in)
@@ -415,7 +414,7 @@ static int read_lines(struct reader *reader, FILE *in)
 		return refuse_empty(reader);
 	if (result == 0 && reader->announced != UINT64_MAX && reader->announced != reader->routes)
 		return error_at(reader->error, reader->origin, reader->number, 0,
-			"the end after %" PRIu64 " routes, expected the %" PRIu64
+			"the end after %" PRIu64 " routes; expected the %" PRIu64
 			" that the header announces: the file is truncated (or was edited: then remove routes= from the header)",
 			reader->routes, reader->announced);
 	return result;
@@ -526,7 +525,7 @@ int route_file_load(const struct topology *topology, const char *path, struct ro
 	if (in == NULL)
 		return errno == EINVAL
 			       ? error_set(error, EINVAL, "%s", why.text)
-			       : error_set(error, errno, "%s, expected a route file", why.text);
+			       : error_set(error, errno, "%s; expected a route file", why.text);
 	result = is_folder(in)
 			 ? error_set(error, EINVAL, "%s: is a folder; expected a route file", path)
 			 : route_file_read(topology, in, path, file, error);
@@ -546,7 +545,7 @@ int route_file_load_header(const char *path, struct route_file_header *header, s
 	in = fopen(path, "r");
 	if (in == NULL)
 		return error_set(
-			error, errno, "%s: %s, expected a route file", path, strerror(errno));
+			error, errno, "%s: %s; expected a route file", path, strerror(errno));
 	result = route_file_read_header(in, path, header, error);
 	fclose(in);
 	return result;

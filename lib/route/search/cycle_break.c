@@ -14,7 +14,7 @@
  * the smallest number of ITBs of a path that takes it after i other links, and the previous arc. */
 struct search {
 	uint8_t *itbs;    /* [round * arcs + arc], NO_WAY if unreachable */
-	uint32_t *before; /* likewise */
+	uint32_t *before; /* [round * arcs + arc]: previous arc */
 };
 
 struct cycle_break {

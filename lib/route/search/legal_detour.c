@@ -12,7 +12,7 @@
 /* Predecessor of a state. Entries of earlier searches are invalid. */
 struct step {
 	uint32_t search;
-	uint32_t from; /* state */
+	uint32_t from; /* previous state */
 	uint32_t arc;
 	uint16_t links, itbs;
 };

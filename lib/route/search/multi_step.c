@@ -32,7 +32,7 @@ struct multi_step {
 	uint64_t pair, walk; /* numbers of the current pair and walk, from 1 */
 	struct candidate *candidate;
 	size_t candidates, room;
-	struct arrays arrays; /* all but the candidates */
+	struct arrays arrays; /* owns all but the candidates */
 };
 
 struct multi_step *multi_step_create(const struct dimension_order *order, unsigned radius)

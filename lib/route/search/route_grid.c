@@ -30,7 +30,7 @@ static int refuse_arc(const struct survey *survey, uint32_t arc, const char *exp
 	const struct route_arc *out = &graph->arc[arc], *in = &graph->arc[out->back];
 	const struct topology *topology = graph->topology;
 
-	return error_set(survey->error, EINVAL, "%s: %s:%u leads to %s:%u, expected %s",
+	return error_set(survey->error, EINVAL, "%s: %s:%u leads to %s:%u; expected %s",
 		topology->name, topology->switch_at[in->to].name, out->port,
 		topology->switch_at[out->to].name, in->port, expected);
 }
@@ -115,8 +115,7 @@ static int find_periods(struct survey *survey)
 			links = walk_ring(survey, dim, at);
 			if (links != 0 && grid->period[dim] != 0 && links != grid->period[dim])
 				return error_set(survey->error, EINVAL,
-					"%s: the ring of dimension %u through %s has %u switches, "
-					"expected %u like the others",
+					"%s: the ring of dimension %u through %s has %u switches; expected %u like the others",
 					graph->topology->name, dim,
 					graph->topology->switch_at[at].name, links,
 					grid->period[dim]);

@@ -231,5 +231,5 @@ int route_root_find(const struct topology *topology, const struct route_algorith
 			return route_root_choose(
 				topology, algorithm, (enum route_root_choice)i, seed, root, error);
 	return error_set(error, EINVAL,
-		"'%s', expected a switch of the topology, best, centre or random", text);
+		"'%s'; expected a switch of the topology, best, centre or random", text);
 }

@@ -27,7 +27,7 @@ struct program {
 	const struct smart_paths *paths;
 	const struct route_graph *graph;
 	uint32_t arcs, rows, columns;
-	uint32_t *path;   /* by column */
+	uint32_t *path;   /* by column: its path */
 	bool prices;      /* compute prices: pairs with a single path also have rows */
 	double link_cost; /* cost of one host pair on one arc */
 	CoinBigIndex *start;
@@ -154,8 +154,7 @@ static int solve(const struct program *program, double *flow, struct smart_price
 	Clp_initialSolveWithOptions(model, how);
 	if (Clp_status(model) != 0)
 		result = error_set(error, EIO,
-			"the linear program of the balance (%u columns, %u rows) was not solved: "
-			"Clp's status %d, expected 0",
+			"the balancing linear program (%u columns, %u rows) was not solved: Clp status %d; expected 0",
 			program->columns, program->rows, Clp_status(model));
 	solution = Clp_getColSolution(model);
 	for (uint32_t column = 1; column < program->columns && result == 0; column++)

@@ -156,7 +156,7 @@ static uint32_t path_after(const struct smart_plan *plan, uint32_t pair, uint32_
 	return at->first_path + (share - at->first_path + i) % (at[1].first_path - at->first_path);
 }
 
-/* Returns true if path i repeats an earlier one, because cycle breaking replaced both alike. */
+/* Returns true if path i repeats an earlier one; cycle breaking may merge two paths of a pair. */
 static bool is_double(const struct adding *adding, uint32_t pair, uint32_t share, uint32_t i)
 {
 	const struct route_path *path =

@@ -291,7 +291,7 @@ UNIT_TEST(tags_of_data_need_a_link_key)
 
 	assert_int_equal(lab_config_supported(config, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"some/l.yaml: security.data: the tags of data frames need a key; expected security.link-key");
+		"some/l.yaml: security.data: tags in data frames require a key; expected security.link-key");
 	lab_config_destroy(config);
 	config = parse(HEAD "security: {data: true, link-key: /tmp/key}\n");
 	assert_int_equal(lab_config_supported(config, &error), 0);
@@ -313,9 +313,9 @@ static void expect_one_lcore(const char *text, const char *said)
 UNIT_TEST(what_needs_one_lcore_is_refused_with_more)
 {
 	expect_one_lcore(HEAD "lcores: 2\nswitch: {voq: false}\n",
-		"some/l.yaml: switch.voq: false: needs one lcore; expected no 'lcores: 2'");
+		"some/l.yaml: switch.voq: false: requires one lcore; remove 'lcores: 2'");
 	expect_one_lcore(HEAD "lcores: 4\nswitch: {fecn: 3}\n",
-		"some/l.yaml: switch.fecn: needs one lcore; expected no 'lcores: 4'");
+		"some/l.yaml: switch.fecn: requires one lcore; remove 'lcores: 4'");
 	expect_one_lcore(HEAD "lcores: 2\nprocesses: one\n",
 		"some/l.yaml: lcores: 'processes: one' has a loop per CPU and does not divide switches; use 'cores' to restrict the CPUs");
 }

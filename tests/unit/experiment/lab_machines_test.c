@@ -93,7 +93,7 @@ UNIT_TEST(each_device_is_on_one_machine)
 {
 	expect_refused(TOPOLOGY "machines:\n" MACHINE_A
 				"  - {name: b, ssh: b, devices: [s1, h1], " PORTS_B "}\n",
-		"machines: h2 is not on any of them; expected it in the 'devices' of one");
+		"machines: h2 is not on any machine; expected it in the 'devices' of one");
 	expect_refused(GOOD "  - {name: c, ssh: c, devices: [h1]}\n",
 		"machine 'c': h1 is already on machine 'b'");
 	expect_refused(TOPOLOGY "machines:\n  - {name: a, ssh: a, devices: [s9]}\n",

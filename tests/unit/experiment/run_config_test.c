@@ -228,8 +228,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "switch: 4\n",
 			"r.yaml:4:9: 'switch': expected a map {key: value}, found a value"},
 		{HEAD "nic: {mtu: 8KiB}\n",
-			"r.yaml:4:12: nic.mtu: frames would not fit through switches with "
-			"switch.mtu of 4096 bytes"},
+			"r.yaml:4:12: nic.mtu: expected at most switch.mtu, 4096 bytes"},
 		{HEAD "nic: {window: 100}\n", "r.yaml:4:15: nic.window: expected a power of two"},
 		{HEAD "nic: {give-up: 5ms}\n",
 			"r.yaml:4:16: nic.give-up: expected a longer time than nic.retry"},
@@ -244,9 +243,9 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "detector: {variants: {retest: allways}}\n",
 			"r.yaml:4:31: 'retest: allways': expected one of starts, holds, never"},
 		{HEAD "measure: {duration: 1us, sample: 1ms}\n",
-			"r.yaml:4:34: measure.sample is 1ms, expected at most measure.duration, 1us"},
+			"r.yaml:4:34: measure.sample is 1ms; expected at most measure.duration, 1us"},
 		{HEAD "measure: {duration: 1000001us, sample: 1us}\n",
-			"r.yaml:4:40: measure.sample: 1us gives 1000001 samples in a run of 1.000001s, expected at most 1000000: 1001ns or more"},
+			"r.yaml:4:40: measure.sample: 1us gives 1000001 samples in a run of 1.000001s; expected at most 1000000: 1001ns or more"},
 		{HEAD "measure: {duration: 1s, warmup: 1s}\n",
 			"r.yaml:4:33: measure.warmup: expected less than measure.duration, which includes it"},
 		{HEAD "mapper: {routes: maper}\n",
@@ -323,7 +322,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "traffic: [{pattern: bursty, on: 10us, off: 10us, load: 0.0001%}]\n",
 			"r.yaml:4:11: bursty arrivals: with this 'load' there is one message in 163840 bursts; expected one in at most 100000: use a longer 'on' or 'off'"},
 		{HEAD "traffic: [{pattern: uniform, on: 1us}]\n",
-			"r.yaml:4:11: 'on' and 'off' belong to 'arrivals: bursty' only"},
+			"r.yaml:4:11: 'on' and 'off' require 'arrivals: bursty'"},
 		{HEAD "traffic: [{pattern: bursty, arrivals: poisson}]\n",
 			"r.yaml:4:11: pattern bursty: 'arrivals' can only be bursty"},
 		{HEAD "traffic: [{pattern: bursty, on: 1us, off: 3us, load: 26%}]\n",
@@ -333,7 +332,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "traffic: [{pattern: uniform, message: 64B, message-max: 32B}]\n",
 			"r.yaml:4:11: 'message-max': expected at least 'message', 64B, found 32B"},
 		{HEAD "traffic: [{pattern: uniform, other-message-max: 1KiB}]\n",
-			"r.yaml:4:11: 'other-message-max' without 'other-message', the minimum length"},
+			"r.yaml:4:11: 'other-message-max' requires 'other-message', the minimum length"},
 		{HEAD "traffic: [{pattern: uniform, message-max: 15B}]\n",
 			"r.yaml:4:43: 'message-max: 15B': expected from 16B to 64MiB"},
 		{HEAD "watchdog: 999ns\n",
@@ -699,9 +698,8 @@ UNIT_TEST(what_is_not_built_is_refused_by_name)
 			"r.yaml: switch.routing-delay is not supported on the real clock; use 0ns"},
 		{"routing.algorithm=df-ugal-g",
 			"r.yaml: routing.algorithm df-ugal-g reads the queues of other switches, which is not supported on the real clock; use df-ugal-l"},
-		{"nic.selector=detect",
-			"r.yaml: nic.selector detect chooses between 2 sets of routes; "
-			"use 'routing.algorithm: ud+ud-itb'"},
+		{"nic.selector=detect", "r.yaml: nic.selector detect chooses between 2 route sets; "
+					"use 'routing.algorithm: ud+ud-itb'"},
 	};
 	static const char text[] = HEAD "traffic: [{pattern: uniform}]\n";
 	struct error error;
@@ -717,7 +715,7 @@ UNIT_TEST(what_is_not_built_is_refused_by_name)
 		       "traffic: [{pattern: goal, file: /x}]\n");
 	assert_int_equal(run_config_supported(beside, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"r.yaml:6:11: pattern goal on the virtual clock needs messages that stay in order; "
+		"r.yaml:6:11: pattern goal on the virtual clock requires messages in order; "
 		"use 'nic.selector: first'");
 	run_config_destroy(beside);
 	for (unsigned i = 0; i < sizeof(unbuilt) / sizeof(unbuilt[0]); i++) {
@@ -739,7 +737,7 @@ UNIT_TEST(adaptive_routing_brings_what_it_needs_or_says_what_is_missing)
 		{"routing: {adaptive: oblivious, mode: source}\n",
 			"r.yaml:4:38: routing.mode: source routes leave switches no choice: expected 'table' with 'adaptive: oblivious'"},
 		{"routing: {algorithm: dor, adaptive: oblivious}\n",
-			"r.yaml:4:22: routing.algorithm: dor's VC classes rely on its own paths: expected another one with 'adaptive: oblivious'"},
+			"r.yaml:4:22: routing.algorithm: dor's VC classes rely on its own paths: expected a different one with 'adaptive: oblivious'"},
 		{"routing: {adaptive: arn}\nswitch: {voq: false}\n",
 			"r.yaml:5:15: switch.voq: the detector uses VOQs: expected 'true' with 'adaptive: arn'"},
 		{"routing: {adaptive: arn, afi: true}\nswitch: {vcs: 16, buffer: 1MiB}\n",
@@ -834,7 +832,7 @@ UNIT_TEST(a_run_until_a_value_is_known_has_a_longest_duration)
 	static const struct {
 		const char *text, *message;
 	} bad[] = {
-		{UNTIL "{until: {interval: 2%}}\n", "measure.until: needs measure.at-most"},
+		{UNTIL "{until: {interval: 2%}}\n", "measure.until: requires measure.at-most"},
 		{UNTIL "{until: {interval: 0%}, at-most: 5ms}\n",
 			"measure.at-most: requires measure.until"},
 		{UNTIL "{at-most: 5ms}\n", "measure.at-most: requires measure.until"},
@@ -1006,7 +1004,7 @@ UNIT_TEST(several_sets_of_tables_are_refused)
 
 	assert_int_equal(run_config_supported(config, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"r.yaml: routing.algorithm: several sets of routes need 'mode: source'");
+		"r.yaml: routing.algorithm: multiple route sets require 'mode: source'");
 }
 
 UNIT_TEST(what_selectors_are_told_has_three_digits_after_the_point)

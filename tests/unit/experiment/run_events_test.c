@@ -72,7 +72,7 @@ UNIT_TEST(an_event_needs_a_target_an_effect_and_a_time)
 	expect_refused("{at: 1ms, when: {counter: data_in, above: 1}, link: h0, down: 1us}",
 		"'when' cannot be combined");
 	expect_refused(
-		"{when: {counter: datum, above: 1}, link: h0, down: 1us}", "a counter of switches");
+		"{when: {counter: datum, above: 1}, link: h0, down: 1us}", "a switch counter");
 }
 
 UNIT_TEST(a_device_that_the_topology_does_not_have_is_refused_at_its_place)

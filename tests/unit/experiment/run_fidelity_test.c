@@ -82,7 +82,7 @@ CLAIM(a_starved_machine_is_named_if_links_went_down)
 	run_result_count(result, "link_downs", 2);
 	run_result_count(result, "host_link_downs", 1);
 	assert_table(result,
-		"  CPU starved            s0's loop stalled for 410 ms: 3 ends of links went down, 0 "
+		"  CPU starved            s0's loop stalled for 410 ms: 3 link ends went down, 0 "
 		"messages were refused\n"
 		"  loop stalls            p99 410 ms, longest 410 ms: link times are trustworthy "
 		"above 500 ms\n");
@@ -244,7 +244,7 @@ CLAIM(a_run_worse_than_demanded_is_a_bad_answer_and_names_a_dilation)
 	run_fidelity_judge(result, &demand, 1);
 	assert_true(run_result_is_broken(result));
 	assert_string_equal(result->reason[0].text,
-		"fidelity: 98.03 % of arrivals were late by at most 100us, expected 99 %; at 99 % "
+		"fidelity: 98.03 % of arrivals were late by at most 100us; expected 99 %; at 99 % "
 		"they were late by 410 us: a dilation of at most 5 would be enough");
 }
 

@@ -112,7 +112,7 @@ UNIT_TEST(what_is_wrong_is_said_with_its_line)
 		{"h0 h1 0 1\nh1 h0 0 1 1\n",
 			":2: '1': expected the number of a flow above, counted from 0"},
 		{"h0 h1 0 1\nh2 h0 0 1 0\n",
-			":2: flow 0 (line 1) neither starts nor ends at host h2, which cannot see its end"},
+			":2: flow 0 (line 1) neither starts nor ends at host h2, which therefore cannot wait for it"},
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -239,7 +239,7 @@ UNIT_TEST(what_cannot_be_replayed_is_refused_with_its_place)
 		{", host: h9", "'host: h9': topology full-2-2 has no such host"},
 		{", host: h0, by: round-robin", "so 'by' is not allowed"},
 		{", speed: 2, load: 10%", "'speed' and 'load' both set the pace"},
-		{", speed: 0", "expected more, such as 0.5"},
+		{", speed: 0", "expected a positive number, such as 0.5"},
 		{", speed: 0.001, loop: 1000000000", "longer than 53 days"},
 		{", message: 1KiB", "pattern pcap has no 'message'"},
 		{", host: h0, to: [h0]", "none of the 5 packets has two hosts"},
@@ -264,7 +264,7 @@ UNIT_TEST(a_line_of_addresses_that_is_wrong_is_named)
 		{"10.0.0.7 h3\n10.0.0.7 h1\n",
 			":2: address 10.0.0.7 is already in an earlier line"},
 		{"10.0.0.7 h9\n", ":1: topology full-2-2 has no host 'h9'"},
-		{"10.0.0 h3\n", ":1: '10.0.0': expected an address of IPv4, IPv6 or Ethernet"},
+		{"10.0.0 h3\n", ":1: '10.0.0': expected an IPv4, IPv6 or Ethernet address"},
 		{"\n10.0.0.7\n", ":2: expected ADDRESS HOST"},
 	};
 

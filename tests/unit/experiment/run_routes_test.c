@@ -245,7 +245,7 @@ UNIT_TEST(a_mode_that_is_not_the_files_is_refused)
 {
 	write_tables(RING, "ud");
 	refuse(HEAD "routing: {file: routes, mode: source}\n", NULL,
-		"/routes holds tables, expected 'table'");
+		"/routes contains tables; expected 'table'");
 }
 
 UNIT_TEST(with_a_mapper_that_computes_routes_a_file_is_refused)
@@ -261,7 +261,7 @@ UNIT_TEST(a_file_that_is_not_there_is_refused_at_the_key)
 	char end[200];
 
 	snprintf(end, sizeof(end),
-		"/r.yaml:4:17: routing.file: %s: No such file or directory, expected a route file",
+		"/r.yaml:4:17: routing.file: %s: No such file or directory; expected a route file",
 		path_of("gone"));
 	refuse(HEAD "routing: {file: gone}\n", NULL, end);
 }
@@ -288,10 +288,9 @@ UNIT_TEST(selectors_between_sets_are_refused)
 	write_routes(RING, "ud", 1);
 	config = accept(HEAD "routing: {file: routes}\nnic: {selector: detect}\n", NULL);
 	assert_int_equal(run_config_supported(config, &error), -EINVAL);
-	assert_ends(&error,
-		"/r.yaml: nic.selector detect chooses between 2 sets of routes, which a "
-		"route file does not distinguish; use routing.algorithm instead of "
-		"routing.file");
+	assert_ends(&error, "/r.yaml: nic.selector detect chooses between 2 route sets, which a "
+			    "route file does not distinguish; use routing.algorithm instead of "
+			    "routing.file");
 }
 
 UNIT_TEST(a_schedule_wants_the_first_of_the_routes)
@@ -303,8 +302,8 @@ UNIT_TEST(a_schedule_wants_the_first_of_the_routes)
 	config = accept(
 		HEAD "routing: {file: routes}\ntraffic: [{pattern: goal, file: /x}]\n", NULL);
 	assert_int_equal(run_config_supported(config, &error), -EINVAL);
-	assert_ends(&error, "/r.yaml:5:11: pattern goal on the virtual clock needs messages that "
-			    "stay in order; use 'nic.selector: first'");
+	assert_ends(&error, "/r.yaml:5:11: pattern goal on the virtual clock requires messages in "
+			    "order; use 'nic.selector: first'");
 }
 
 UNIT_TEST(routes_that_fit_are_loaded)
@@ -325,7 +324,7 @@ UNIT_TEST(routes_of_another_topology_are_refused)
 
 	write_routes("ring:switches=6,hosts=1", "ud", 1);
 	error = load(HEAD "routing: {file: routes}\n", NULL);
-	assert_ends(&error, "/routes:1:26: routes of topology 'ring-6-1', expected 'ring-5-1'");
+	assert_ends(&error, "/routes:1:26: routes of topology 'ring-6-1'; expected 'ring-5-1'");
 }
 
 UNIT_TEST(a_route_that_does_not_fit_is_refused_at_its_line)
@@ -379,8 +378,8 @@ UNIT_TEST(a_file_that_has_become_tables_is_refused)
 	config = accept(HEAD "routing: {file: routes}\n", NULL);
 	write_tables(RING, "ud");
 	assert_int_equal(run_routes_load(config, topology, &file, &error), -EINVAL);
-	assert_ends(
-		&error, "/routes holds tables, expected source routes with routing.mode: source");
+	assert_ends(&error,
+		"/routes contains tables; expected source routes with routing.mode: source");
 }
 
 UNIT_TEST(adaptive_switches_refuse_vc_classes)
@@ -389,8 +388,9 @@ UNIT_TEST(adaptive_switches_refuse_vc_classes)
 
 	write_tables(RING, "dor");
 	error = load(HEAD "routing: {file: routes, adaptive: adaptive}\nswitch: {vcs: 2}\n", NULL);
-	assert_ends(&error, "/routes holds tables with VC classes, which rely on their own paths; "
-			    "expected 'adaptive: none'");
+	assert_ends(&error,
+		"/routes contains tables with VC classes, which rely on their own paths; "
+		"expected 'adaptive: none'");
 }
 
 UNIT_TEST(a_selector_is_told_the_files_number_of_routes)

@@ -322,5 +322,5 @@ UNIT_TEST(entries_that_a_host_has_no_room_for_are_refused_with_their_place)
 	assert_int_equal(run_source_check_room(run.config, run.hosts, 2, 6, &run.error), 0);
 	assert_int_equal(run_source_check_room(run.config, run.hosts, 2, 5, &run.error), -EINVAL);
 	assert_string_equal(run.error.text,
-		"r.yaml:7:5: h3 sends with 3 entries of traffic, each with 2 sources: a host can have 5 sources; expected 2 such entries");
+		"r.yaml:7:5: h3 sends for 3 traffic entries with 2 sources each, but a host has at most 5 sources; expected at most 2 such entries");
 }

@@ -180,7 +180,7 @@ UNIT_TEST(a_window_without_a_flow_is_refused)
 
 	assert_int_equal(drawn.result, -EINVAL);
 	assert_string_equal(drawn.error.text,
-		"r.yaml:5:11: no flow begins before 'stop': expected a later one, or smaller "
+		"r.yaml:5:11: no flow starts before 'stop'; expected a later 'stop', or smaller "
 		"'sizes'");
 	drop(&drawn);
 }

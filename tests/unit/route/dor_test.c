@@ -390,7 +390,7 @@ UNIT_TEST(the_first_link_that_is_none_of_a_grid_is_named)
 
 	assert_null(route_compute(topology, &route_dor, &options, NULL, &error));
 	assert_string_equal(error.text,
-		"full-4-1: s0:1 leads to s2:0, expected a mesh, torus or ring (port 2d of dimension d leads to port 2d + 1) or a hypercube (port d to port d)");
+		"full-4-1: s0:1 leads to s2:0; expected a mesh, torus or ring (port 2d of dimension d leads to port 2d + 1) or a hypercube (port d to port d)");
 }
 
 UNIT_TEST(a_way_too_long_for_a_frame_is_refused)
@@ -403,6 +403,6 @@ UNIT_TEST(a_way_too_long_for_a_frame_is_refused)
 
 	assert_null(route_compute(topology, &route_dor, &options, &result, &error));
 	assert_int_equal(result, -EINVAL);
-	assert_non_null(strstr(error.text, "route elements, expected at most 64"));
+	assert_non_null(strstr(error.text, "route elements; expected at most 64"));
 	expect_good(topology, NULL, table);
 }

@@ -217,7 +217,7 @@ UNIT_TEST(a_layout_that_cannot_divide_the_classes_is_refused)
 	route_set_use_vc_rule(file.set, rule);
 	bytes = write_file(topology, &file);
 	refuse(topology, &bytes,
-		"FILE: byte 26: layout 2 of steps with 4 VC classes, expected 0 none, 1 links (3 "
+		"FILE: byte 26: step layout 2 with 4 VC classes; expected 0 none, 1 links (3 "
 		"and more), 2 equal (3 or 6), the ladder of a Dragonfly, 10 halves (2 to 8), 11 "
 		"layers, 12 omni-war, 13 dal or 14 ugal (2 to 8)");
 	free(bytes.at);
@@ -244,9 +244,9 @@ UNIT_TEST(routes_of_another_topology_are_refused)
 	OWNED(route_file) file = {.set = some_routes(ring, 1)};
 	struct bytes bytes = write_file(ring, &file);
 
-	refuse(larger, &bytes, "FILE: byte 16: 4 switches and 4 hosts, expected 5 and 5");
+	refuse(larger, &bytes, "FILE: byte 16: 4 switches and 4 hosts; expected 5 and 5");
 	strcpy(ring->name, "other");
-	refuse(ring, &bytes, "FILE: byte 36: routes of topology 'ring', expected 'other'");
+	refuse(ring, &bytes, "FILE: byte 36: routes of topology 'ring'; expected 'other'");
 	free(bytes.at);
 }
 

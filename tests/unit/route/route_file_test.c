@@ -171,26 +171,25 @@ static const struct bad bad[] = {
 		"FILE:1:1: not a Weft route file; expected '# weft routes/1 topology=…'"},
 	{"# weft routes/1 seed=1\n", "FILE:1:1: no topology in the header; expected topology=ring"},
 	{"# weft routes/1 topology=torus\n",
-		"FILE:1:26: routes of topology 'torus', expected 'ring'"},
-	{"# weft routes/1 topology=ring seed=x\n",
-		"FILE:1:36: seed 'x', expected a number of 64 bits"},
+		"FILE:1:26: routes of topology 'torus'; expected 'ring'"},
+	{"# weft routes/1 topology=ring seed=x\n", "FILE:1:36: seed 'x'; expected a 64-bit number"},
 	{"# weft routes/1 topology=ring seed=-1\n",
-		"FILE:1:36: seed '-1', expected a number of 64 bits"},
+		"FILE:1:36: seed '-1'; expected a 64-bit number"},
 	{"# weft routes/1 topology=ring seed=99999999999999999999\n",
-		"FILE:1:36: seed '99999999999999999999', expected a number of 64 bits"},
+		"FILE:1:36: seed '99999999999999999999'; expected a 64-bit number"},
 	{"# weft routes/1 topology=ring algorithm=u\027d\n",
 		"FILE:1:42: a control character in a name"},
-	{"# weft routes/1 topology=ring what=1\n", "FILE:1:31: unknown key 'what' in the header, "
+	{"# weft routes/1 topology=ring what=1\n", "FILE:1:31: unknown key 'what' in the header; "
 						   "expected topology, algorithm, seed, root, vcs, "
 						   "steps or routes"},
 	{"# weft routes/1 topology=ring vcs=3 steps=some\n",
-		"FILE:1:43: steps 'some', expected links, equal, halves or layers"},
+		"FILE:1:43: steps 'some'; expected links, equal, halves or layers"},
 	{"# weft routes/1 topology=ring steps=links vcs=2\n",
-		"FILE:1:1: steps=links with vcs=2 in the header, expected vcs=3 or more"},
+		"FILE:1:1: steps=links with vcs=2 in the header; expected vcs=3 or more"},
 	{"# weft routes/1 topology=ring vcs=4 steps=equal\n",
-		"FILE:1:1: steps=equal with vcs=4 in the header, expected vcs=3 or more, a "
+		"FILE:1:1: steps=equal with vcs=4 in the header; expected vcs=3 or more, a "
 		"multiple of 3"},
-	{HEADER "h0 h1 +8 s0:0 s1:2\n", "FILE:2:7: '+8', expected a layer of +1 to +7"},
+	{HEADER "h0 h1 +8 s0:0 s1:2\n", "FILE:2:7: '+8'; expected a layer from +1 to +7"},
 	{HEADER "h0 h1 ^s0:0 s1:2\n",
 		"FILE:2:7: '^s0:0' begins a step; expected at most 2 steps, none at the first hop or after a host"},
 	{HEADER "h0 h3 s0:0 ^s1:0 ^s2:0 ^s3:2\n",
@@ -198,34 +197,34 @@ static const struct bad bad[] = {
 	{HEADER "h0 h2 s0:0 s1:2 !h1 ^s1:0 s2:2\n",
 		"FILE:2:21: '^s1:0' begins a step; expected at most 2 steps, none at the first hop or after a host"},
 	{HEADER "h0 h1 s0:0 ^s0:2\n",
-		"FILE:2:13: 's0:2', expected 's1:PORT': the message is at s1"},
+		"FILE:2:13: 's0:2'; expected 's1:PORT': the message is at s1"},
 	{HEADER "h0 h1 s0:0 s1:2 ^h1\n",
-		"FILE:2:17: '^h1', expected the end of the route or '!h1': the message is at h1"},
-	{"# weft routes/1 topology=ring vcs=9\n", "FILE:1:35: vcs '9', expected 1 to 8 VC classes"},
+		"FILE:2:17: '^h1'; expected the end of the route or '!h1': the message is at h1"},
+	{"# weft routes/1 topology=ring vcs=9\n", "FILE:1:35: vcs '9'; expected 1 to 8 VC classes"},
 	{HEADER "# vc s0:1 ring=0\n", "FILE:2:6: a VC class; expected vcs= in the header first"},
-	{CLASSES "# vc h0:0 ring=0\n", "FILE:2:6: 'h0:0', expected the port of a switch"},
-	{CLASSES "# vc \n", "FILE:2:6: '', expected the port of a switch"},
-	{CLASSES "# vc s0:1\n", "FILE:2:6: '', expected ring=NUMBER"},
-	{CLASSES "# vc s0:1 ring=255\n", "FILE:2:11: 'ring=255', expected a ring of 0 .. 254"},
-	{CLASSES "# vc s0:1 ring=0 date\n", "FILE:2:18: 'date', expected dateline or nothing"},
-	{"# weft routes/1 ring\n", "FILE:1:17: 'ring' in the header, expected KEY=VALUE"},
+	{CLASSES "# vc h0:0 ring=0\n", "FILE:2:6: 'h0:0'; expected a switch port"},
+	{CLASSES "# vc \n", "FILE:2:6: ''; expected a switch port"},
+	{CLASSES "# vc s0:1\n", "FILE:2:6: ''; expected ring=NUMBER"},
+	{CLASSES "# vc s0:1 ring=255\n", "FILE:2:11: 'ring=255'; expected a ring from 0 to 254"},
+	{CLASSES "# vc s0:1 ring=0 date\n", "FILE:2:18: 'date'; expected dateline or nothing"},
+	{"# weft routes/1 ring\n", "FILE:1:17: 'ring' in the header; expected KEY=VALUE"},
 	{HEADER "h9 h1 s0:0\n", "FILE:2:1: no host 'h9' in topology ring"},
 	{HEADER "h0 h9 s0:0\n", "FILE:2:4: no host 'h9' in topology ring"},
 	{HEADER "h0\n", "FILE:2:1: only a source; expected SOURCE DESTINATION HOP..."},
 	{HEADER "h0 h0 s0:2\n", "FILE:2:4: a route from h0 to itself; expected another host"},
-	{HEADER "\nh0 h1\n", "FILE:3:1: the route ends at s0, expected h1"},
-	{HEADER "h0 h1 s0:0\n", "FILE:2:1: the route ends at s1, expected h1"},
-	{HEADER "h0 h1 s0:0 s1:0 s2:2\n", "FILE:2:1: the route ends at h2, expected h1"},
-	{HEADER "h0 h1 s1:2\n", "FILE:2:7: 's1:2', expected 's0:PORT': the message is at s0"},
-	{HEADER "h0 h1 s0:0 s0:2\n", "FILE:2:12: 's0:2', expected 's1:PORT': the message is at s1"},
-	{HEADER "h0 h1 s0:\n", "FILE:2:7: 's0:', expected 's0:PORT': the message is at s0"},
-	{HEADER "h0 h1 s0\n", "FILE:2:7: 's0', expected 's0:PORT': the message is at s0"},
-	{HEADER "h0 h1 s0:255\n", "FILE:2:7: 's0:255', expected a port of 0 .. 254"},
-	{HEADER "h0 h1 s0:0x\n", "FILE:2:7: 's0:0x', expected a port of 0 .. 254"},
+	{HEADER "\nh0 h1\n", "FILE:3:1: the route ends at s0; expected h1"},
+	{HEADER "h0 h1 s0:0\n", "FILE:2:1: the route ends at s1; expected h1"},
+	{HEADER "h0 h1 s0:0 s1:0 s2:2\n", "FILE:2:1: the route ends at h2; expected h1"},
+	{HEADER "h0 h1 s1:2\n", "FILE:2:7: 's1:2'; expected 's0:PORT': the message is at s0"},
+	{HEADER "h0 h1 s0:0 s0:2\n", "FILE:2:12: 's0:2'; expected 's1:PORT': the message is at s1"},
+	{HEADER "h0 h1 s0:\n", "FILE:2:7: 's0:'; expected 's0:PORT': the message is at s0"},
+	{HEADER "h0 h1 s0\n", "FILE:2:7: 's0'; expected 's0:PORT': the message is at s0"},
+	{HEADER "h0 h1 s0:255\n", "FILE:2:7: 's0:255'; expected a port from 0 to 254"},
+	{HEADER "h0 h1 s0:0x\n", "FILE:2:7: 's0:0x'; expected a port from 0 to 254"},
 	{HEADER "h0 h1 s0:9\n", "FILE:2:7: 's0:9' has no link; expected a port with one"},
-	{HEADER "h0 h1 s0:0 !h1\n", "FILE:2:12: '!h1', expected 's1:PORT': the message is at s1"},
+	{HEADER "h0 h1 s0:0 !h1\n", "FILE:2:12: '!h1'; expected 's1:PORT': the message is at s1"},
 	{HEADER "h0 h2 s0:0 s1:2 !h2 s1:0 s2:2\n",
-		"FILE:2:17: '!h2', expected the end of the route or '!h1': the message is at h1"},
+		"FILE:2:17: '!h2'; expected the end of the route or '!h1': the message is at h1"},
 };
 
 UNIT_TEST(vc_classes_are_read_back_the_same)
@@ -265,7 +264,7 @@ UNIT_TEST(an_empty_file_is_refused)
 
 	assert_int_equal(-EINVAL, route_file_read(topology, in, "FILE", &file, &error));
 	assert_string_equal(
-		error.text, "FILE:1:1: an empty file, expected '# weft routes/1 topology=…'");
+		error.text, "FILE:1:1: an empty file; expected '# weft routes/1 topology=…'");
 	fclose(in);
 }
 
@@ -276,7 +275,7 @@ UNIT_TEST(a_nul_byte_is_refused)
 	struct error error;
 
 	assert_null(read_text(topology, text, sizeof(text) - 1, &error));
-	assert_string_equal(error.text, "FILE:2:6: a NUL byte, expected text");
+	assert_string_equal(error.text, "FILE:2:6: a NUL byte; expected text");
 }
 
 UNIT_TEST(too_many_routes_of_a_pair_are_refused)
@@ -288,7 +287,8 @@ UNIT_TEST(too_many_routes_of_a_pair_are_refused)
 	for (unsigned i = 0; i <= ROUTE_ALTERNATIVES_MAX; i++)
 		strcat(text, "h0 h1 s0:0 s1:2\n");
 	assert_null(read_text(topology, text, strlen(text), &error));
-	assert_string_equal(error.text, "FILE:12:1: too many routes from h0 to h1, expected 10");
+	assert_string_equal(
+		error.text, "FILE:12:1: too many routes from h0 to h1; expected at most 10");
 }
 
 UNIT_TEST(a_route_of_too_many_elements_is_refused)
@@ -311,7 +311,7 @@ UNIT_TEST(a_file_that_is_not_there_is_named)
 
 	assert_int_equal(-ENOENT, route_file_load(topology, "/nowhere/routes", &file, &error));
 	assert_string_equal(
-		error.text, "/nowhere/routes: No such file or directory, expected a route file");
+		error.text, "/nowhere/routes: No such file or directory; expected a route file");
 }
 
 /* Reads it without a topology; "" or what is wrong. */

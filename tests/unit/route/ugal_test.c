@@ -129,8 +129,8 @@ UNIT_TEST(other_networks_are_refused)
 		struct error error = {""};
 
 		assert_null(tables(topology, &error));
-		assert_non_null(strstr(error.text, "ugal: no grid ("));
-		assert_non_null(strstr(error.text, ") and no HyperX: "));
+		assert_non_null(strstr(error.text, "ugal: the topology is neither a grid ("));
+		assert_non_null(strstr(error.text, ") nor a HyperX: "));
 	}
 }
 

@@ -241,7 +241,7 @@ UNIT_TEST(a_way_that_does_not_fit_into_a_frame_is_refused)
 {
 	OWNED(topology) *topology = network_ring(160);
 
-	bench_expect_refused(topology, "ud", "route elements, expected at most 64");
+	bench_expect_refused(topology, "ud", "route elements; expected at most 64");
 }
 
 UNIT_TEST(a_root_that_does_not_exist_is_refused)
