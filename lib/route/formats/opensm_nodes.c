@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The GUIDs of an adapter's next port is at most this much higher. */
+/* Maximum difference between the GUIDs of adjacent ports of an adapter. */
 #define GUIDS_OF_ADAPTER 8
 
 static void take_address(struct opensm_nodes *nodes, const struct ib_address *address)
