@@ -4,7 +4,8 @@
 /* libweft. A message that fits in a piece is sent immediately. For a longer message, the sender
  * asks with the first piece. The receiver grants when a receive matches, and further data is copied
  * directly to its buffer. An unexpected message therefore needs no more memory than a piece. When
- * all of them need STORED_MAX bytes, the first piece of another one is dropped and sent again. */
+ * unexpected messages hold STORED_MAX bytes, the first piece of a further long message is dropped
+ * and sent again after the grant. */
 
 #include "weft_client_private.h"
 

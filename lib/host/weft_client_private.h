@@ -59,8 +59,7 @@ struct unexpected {
 	struct unexpected *next;
 	struct weft_address from;
 	struct piece piece;
-	uint64_t bytes; /* size of 'data': the message; or the first piece of a long one, 0: dropped
-			 */
+	uint64_t bytes; /* size of 'data': the message, or a long one's first piece; 0: dropped */
 	uint64_t got;   /* data received so far; a peer may send none with PIECE_ASK */
 	bool whole;     /* all frames of the piece have arrived */
 	struct operation *claimed; /* receive that gets the message when it is complete, or NULL */
@@ -103,7 +102,7 @@ struct weft {
 	struct weft_event *event;
 	uint32_t events, event_head, event_room, live; /* live: operations without an event yet */
 	unsigned idle;                                 /* consecutive polls that found nothing */
-	bool dry;  /* the interface had sent everything although the program did not wait */
+	bool dry;  /* all send slots were free although the program polls without waiting */
 	int timer; /* -1: not created yet */
 	int waits; /* epoll descriptor */
 	bool down;

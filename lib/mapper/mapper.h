@@ -171,8 +171,7 @@ static inline bool mapper_leads(const struct mapper *mapper)
 	return mapper->state >= MAPPER_MAPPING;
 }
 
-/* Returns true if the mapper leads, its latest tables are those for its map, and all its devices
- * use them. */
+/* Returns true if the mapper leads with tables that match its map and that all its devices use. */
 bool mapper_is_settled(const struct mapper *mapper);
 
 /* Returns the mapper's own latest tables, or NULL if there are none. Valid until the next poll. */
