@@ -12,6 +12,6 @@
 void *spill_resize(void *memory, size_t bytes);
 /* Like calloc(). */
 void *spill_zeroed(size_t count, size_t size);
-/* Lets the kernel read ahead: the array will be read from its start to its end. */
+/* Tells the kernel to read ahead because the array will be read from start to end. */
 void spill_read_in_order(void *memory);
 void spill_free(void *memory);

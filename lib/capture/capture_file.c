@@ -20,7 +20,7 @@
 #define ROUND_MS       1
 #define READER_WAIT_MS 20           /* between checks for a FIFO's reader */
 #define STUCK_MS       1000         /* maximum wait at the end for a reader that does not read */
-#define STUCK_ROUNDS   50           /* a process that was stopped has waited for one of them */
+#define STUCK_ROUNDS   50           /* while the process is stopped, one passes at most */
 #define OUT_ENOUGH     (256u << 10) /* the rings are not read while more is buffered */
 
 struct member {

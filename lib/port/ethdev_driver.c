@@ -202,7 +202,7 @@ void port_watch_ethdev(struct port *port)
 
 	if (port->ethdev >= RTE_MAX_ETHPORTS || ctx->watched || ctx->driver->is_virtual)
 		return;
-	/* DPDK's thread may be late, and a carrier lost before it looked would not count. */
+	/* DPDK's thread may start late and miss a carrier lost before its first look. */
 	note_carrier(ctx);
 	ctx->watched = rte_eal_alarm_set(1, look, ctx) == 0;
 }
