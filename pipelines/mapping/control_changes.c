@@ -19,7 +19,7 @@ static void report_versions(const struct fabric_map *map, FILE *out)
 		const struct mapper_reply *facts = &map->device[i].facts;
 
 		if (map->device[i].present && facts->version != map->device[0].facts.version)
-			fprintf(out, "%s %s: another version of Weft than the mapper's\n",
+			fprintf(out, "%s %s: runs a different version of Weft than the mapper\n",
 				facts->kind == MAPPER_HOST ? "host" : "switch", facts->name);
 	}
 }
@@ -126,7 +126,7 @@ void control_mapper_fallback_reason(const struct control_plane *plane,
 	bool idle = plane->config.adaptive && !has_alternatives(mapper_current(&mapper->mapper));
 
 	snprintf(out, CONTROL_WHY_MAX, "%s%s", why,
-		why[0] != '\0' && idle ? "; adaptive routing has nothing to choose from then" : "");
+		why[0] != '\0' && idle ? "; adaptive routing then has nothing to choose from" : "");
 }
 
 /* Warns once about each reason for the fallback algorithm. */
@@ -141,7 +141,7 @@ static void report_fallback(
 	memcpy(mapper->fallback_reported, why, sizeof(mapper->fallback_reported));
 	if (why[0] == '\0')
 		return;
-	if (asprintf(&text, "mapper: %s: routes are computed by %s, because: %s\n", host,
+	if (asprintf(&text, "mapper: %s: routes are computed with %s instead: %s\n", host,
 		    mapper->mapper.config.fallback->name, why) >= 0)
 		queue_message(plane, true, text);
 }

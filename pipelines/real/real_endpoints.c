@@ -57,7 +57,7 @@ static int open_listener(const char *path, struct error *error)
 
 	if (strlen(path) >= sizeof(address.sun_path))
 		return error_set(error, ENAMETOOLONG,
-			"%s: the path of a socket can have at most %zu characters; use a shorter run directory, or 'endpoints: 0'",
+			"%s: a socket path can have at most %zu characters; use a shorter run directory, or 'endpoints: 0'",
 			path, sizeof(address.sun_path) - 1);
 	strcpy(address.sun_path, path);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

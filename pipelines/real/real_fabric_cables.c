@@ -63,9 +63,9 @@ static int load(struct real_fabric *fabric, struct error *error)
 	int result;
 
 	if (fabric->options.recable == NULL || !fabric->options.plugs)
-		return error_set(error, EINVAL, "the cables of this process are fixed");
+		return error_set(error, EINVAL, "the cables of this process cannot be changed");
 	if (fabric->phase != REAL_IDLE)
-		return error_set(error, EBUSY, "traffic of 'weft lab run' is being sent");
+		return error_set(error, EBUSY, "'weft lab run' is still running");
 	result = fabric->options.recable(fabric->options.recable_ctx, next, error);
 	for (uint32_t i = 0; i < fabric->ends && result == 0; i++)
 		fabric->end[i].moved = fabric->end[i].made && moves(next, &fabric->end[i]);
@@ -139,8 +139,9 @@ void real_cables_done(struct real_fabric *fabric)
 	real_hosts_renew(fabric);
 	real_control_renew(fabric);
 	real_answer(recabling->path,
-		recabling->failed > 0 ? "a cable could not be plugged in; its log explains why"
-				      : NULL);
+		recabling->failed > 0
+			? "a cable could not be connected; the log of this process explains why"
+			: NULL);
 	recabling->path[0] = '\0';
 }
 

@@ -226,11 +226,11 @@ void real_control_why(const struct real_fabric *fabric, struct error *error)
 	const char *why = control_plane_why(fabric->control->plane);
 
 	if (!has_candidate(fabric->control))
-		why = "no host here may be the mapper (mapper.mode, mapper.hosts)";
+		why = "no host of this process may be the mapper (mapper.mode, mapper.hosts)";
 	if (!fabric->control->running)
 		why = "no control thread could be started";
 	error_set(error, EINVAL, "traffic started without mapped routes from and to all hosts: %s",
-		why != NULL ? why : "no mapper found all of them in time");
+		why != NULL ? why : "no mapper provided all of them in time");
 }
 
 void real_control_renew(struct real_fabric *fabric)

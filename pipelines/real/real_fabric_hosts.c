@@ -43,7 +43,7 @@ static int copy_routes(struct real_fabric *fabric, struct real_host *host, struc
 			result = nic_routes_add(host->routes, (uint16_t)to, route, length);
 	}
 	return result == 0 ? 0
-			   : error_set(error, -result, "%s: routes do not fit",
+			   : error_set(error, -result, "%s: cannot store the routes",
 				     fabric->options.topology->host_at[host->number].name);
 }
 

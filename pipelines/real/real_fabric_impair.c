@@ -284,8 +284,7 @@ void real_links_keep(const struct real_fabric *fabric)
 		result = atomic_file_close(&file, &error);
 	}
 	if (result < 0)
-		fprintf(stderr, "weft: %s; a restart will lose the settings of links\n",
-			error.text);
+		fprintf(stderr, "weft: %s; link settings will be lost on restart\n", error.text);
 }
 
 void real_links_recall(struct real_fabric *fabric)

@@ -168,7 +168,7 @@ int real_links_attach(struct real_fabric *fabric, struct error *error)
 		name_end(fabric, end, name, sizeof(name));
 		if (end->device == NULL)
 			result = error_set(error, EINVAL,
-				"%s: its far end is in another process, but no device is given",
+				"%s: the far end is in another process; expected a device for this end",
 				name);
 		else if (!port_is_shared(end->device) && !is_socket(end) &&
 			 port_ethdev_is_nic(end->device))

@@ -129,7 +129,7 @@ static void warn(const char *port, uint64_t times, const char *what, const struc
 {
 	fprintf(stderr,
 		"weft: warning: %s: no buffer for %s, %" PRIu64
-		" times in total: %u of the %u in pool %s are in use\n",
+		" times in total: %u of the %u buffers in pool %s are in use\n",
 		port, what, times, rte_mempool_in_use_count(pool), pool->size, pool->name);
 }
 
@@ -145,7 +145,7 @@ void real_pool_warning_check(struct real_fabric *fabric, weft_time now)
 	control = sum_switches(fabric, &port);
 	device = sum_devices(fabric, &device_port);
 	if (device > 2 * seen->device) {
-		warn(device_port, device, "frames that come", fabric->data_pool);
+		warn(device_port, device, "received frames", fabric->data_pool);
 		seen->device = device;
 	}
 	if (control > 2 * seen->control) {

@@ -99,7 +99,7 @@ static void write_bound(char *text, size_t size, double cover_us, uint64_t rate_
 
 	if (tenths >= 100)
 		tenths = (tenths + 9) / 10 * 10;
-	snprintf(text, size, "%s of %.4g Gbps; the round trip%s is %s: at most %.3g %%%s",
+	snprintf(text, size, "%s at %.4g Gbps; the round trip%s is %s: at most %.3g %%%s",
 		quantity_time_text((uint64_t)(cover_us * 1e3 + 0.5), 4, cover),
 		(double)rate_bps / 1e9, trip,
 		quantity_time_text((uint64_t)(cover_us * 1e9 / ppm + 0.5), 4, whole), tenths / 10.0,
@@ -125,7 +125,7 @@ static void tell_kind(
 		snprintf(share, sizeof(share), ", a VC's share of %.4g KiB,",
 			(double)run->sw.buffer_bytes / 1024);
 	if (kind->alike > 0)
-		snprintf(alike, sizeof(alike), " and %u input%s like it", kind->alike,
+		snprintf(alike, sizeof(alike), " and %u similar input%s", kind->alike,
 			kind->alike == 1 ? "" : "s");
 	write_bound(bound, sizeof(bound), cover_us, kind->rate_bps, "", kind->ppm,
 		vcs > 1 ? " in one VC" : "");
@@ -310,7 +310,7 @@ static void tell_wormhole(const struct run_config *run, const struct topology *t
 	quantity_format(QUANTITY_RATE, run->link.rate_bps, rate[1]);
 	quantity_format(QUANTITY_TIME, run->link.delay_ps, delay[1]);
 	snprintf(text, sizeof(text),
-		"topology: the file sets %s and %s for links, instead of the %s and %s of wormhole switching",
+		"topology: the file sets %s and %s for links; the defaults of wormhole switching are %s and %s",
 		rate[0], delay[0], rate[1], delay[1]);
 	tell(ctx, text);
 }

@@ -22,7 +22,7 @@ static int check_algorithm(
 	if (algorithm->deadlock_free || run->routing.may_deadlock)
 		return 0;
 	return error_set(error, EINVAL,
-		"routing.algorithm: '%s' does not guarantee freedom from deadlock; expected one that does, or routing.may-deadlock: true",
+		"routing.algorithm: '%s' does not guarantee freedom from deadlock; expected an algorithm that does, or routing.may-deadlock: true",
 		algorithm->name);
 }
 
@@ -45,7 +45,7 @@ static int check_union(const struct route_set *set, const struct topology *topol
 	run_routing_name(&run->routing, name);
 	return good ? 0
 		    : error_set(error, EINVAL,
-			      "%s: routing.algorithm %s: the sets of routes could deadlock "
+			      "%s: routing.algorithm %s: the route sets could deadlock "
 			      "together",
 			      run->origin, name);
 }
@@ -144,7 +144,7 @@ static int check_classes(
 	if (rule == NULL || rule->classes <= run->sw.vcs)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: switch.vcs is %u, expected %u or more: on this topology %s needs that many VC classes",
+		"%s: switch.vcs is %u; expected %u or more, because on this topology %s needs that many VC classes",
 		run->origin, run->sw.vcs, rule->classes, run_routing_origin(&run->routing, origin));
 }
 
@@ -342,7 +342,7 @@ static int measure_lengths(struct fabric_routes *routes, const struct topology *
 	routes->lengths = route_lengths_create(topology);
 	return routes->lengths != NULL
 		       ? 0
-		       : error_set(error, ENOMEM, "not enough memory for the lengths of paths");
+		       : error_set(error, ENOMEM, "not enough memory for path lengths");
 }
 
 int fabric_routes_find(struct fabric_routes *routes, const struct topology *topology,
@@ -396,8 +396,7 @@ int fabric_routes_init_mapped(struct fabric_routes *routes, const struct topolog
 		result = check_algorithm(run, run->routing.algorithm, error);
 	if (result == 0 && run->queuing != &queuing_1q && run->routing.algorithm->vc_classes)
 		result = error_set(error, EINVAL,
-			"%s: queuing: with routes of a mapper, VCs are either for %s or for the classes "
-			"of %s",
+			"%s: queuing: with mapped routes, VCs are either for %s or for the classes of %s",
 			run->origin, run->queuing->name, run->routing.algorithm->name);
 	if (result == 0)
 		result = check_tables(run, error);

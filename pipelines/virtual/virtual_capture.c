@@ -567,7 +567,7 @@ int virtual_capture_end(struct virtual_capture *capture, struct error *error)
 			failed = -errno;
 		file->out = NULL;
 		if (failed < 0 && failed != -EPIPE && result == 0)
-			result = error_set(error, EIO, "%s: the capture is not complete: %s",
+			result = error_set(error, EIO, "%s: the capture is incomplete: %s",
 				file->path, strerror(-failed));
 	}
 	return result;

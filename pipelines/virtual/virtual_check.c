@@ -26,7 +26,7 @@ static const char *check_direction(
 		if (fabric->pauses == NULL && (int32_t)(rx->granted - tx->limit) < 0)
 			return "a sender has more credits than were granted";
 		if ((int32_t)(tx->limit - tx->sent) < 0)
-			return "a sender went beyond its credits";
+			return "a sender exceeded its credits";
 		if ((int32_t)(credit_limit(rx) - rx->granted) < 0)
 			return "more credits were granted than the buffer holds";
 	}
@@ -64,7 +64,7 @@ const char *virtual_fabric_check(const struct virtual_fabric *fabric)
 					     virtual_recovery_held(fabric) +
 					     virtual_order_held(fabric) >
 				     out)
-		wrong = "switches and hosts hold packets that are not out";
+		wrong = "switches and hosts hold more packets than are in use";
 	if (wrong == NULL)
 		wrong = virtual_transit_check(fabric);
 	if (wrong == NULL)

@@ -474,8 +474,8 @@ int virtual_fabric_set_ranks(
 	workers = workers > 0 ? workers : 1;
 	if (fabric->mapper != NULL && (workers > 1 || ranks != NULL))
 		result = error_set(error, EINVAL,
-			"%s: mapper.after: mapper runs with a single worker; expected '--workers 1', "
-			"or a time instead of the mapper",
+			"%s: mapper.after: mapper needs a single worker; expected '--workers 1', "
+			"or a time instead of 'mapper'",
 			fabric->run->origin);
 	else if (workers > 1 || ranks != NULL)
 		result = virtual_partitions_create(fabric, ranks, workers, error);

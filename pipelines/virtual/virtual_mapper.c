@@ -307,7 +307,7 @@ static int refuse_first(struct virtual_fabric *fabric, struct error *error)
 				fabric->run->origin, network->leader[i]->error.text);
 	mapper_network_unled(network, true, &at);
 	return error_set(error, EINVAL,
-		"%s: mapper.after: mapper: no first routes: no mapper has given %s any",
+		"%s: mapper.after: mapper: no first routes: no mapper configured %s",
 		fabric->run->origin, topology_device(fabric->topology, at.kind, at.device)->name);
 }
 
@@ -393,7 +393,7 @@ static void warn(struct run_result *result, const struct mapper *mapper, const c
 
 	if (why->text[0] == '\0')
 		return;
-	snprintf(text, sizeof(text), "the mapper in %s %s: %s", mapper->agent->config.name, what,
+	snprintf(text, sizeof(text), "the mapper on %s %s: %s", mapper->agent->config.name, what,
 		why->text);
 	run_result_add_warning(result, text);
 }
@@ -410,7 +410,7 @@ static void add_warnings(const struct virtual_fabric *fabric, struct run_result 
 		const struct mapper *leader = network->leader[i];
 
 		warn(result, leader, "has no routes", &leader->error);
-		warn(result, leader, "uses ud", &leader->instead);
+		warn(result, leader, "uses ud instead", &leader->instead);
 	}
 	unled = mapper_network_unled(network, false, &at);
 	if (unled == 0)
@@ -437,7 +437,7 @@ void virtual_mapper_result(const struct virtual_fabric *fabric, struct run_resul
 	run_result_count(result, "mapper_changes_called_off", counters.called_off);
 	if (mapper->refused > 0)
 		run_result_add_reason(result, false,
-			"switches refused %u of the mapper's tables and kept their former ones",
+			"switches refused %u of the mapper's tables and kept their previous ones",
 			mapper->refused);
 	add_warnings(fabric, result);
 }

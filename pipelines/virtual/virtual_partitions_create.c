@@ -22,14 +22,14 @@ static int check(const struct virtual_fabric *fabric, struct error *error)
 	if (fabric->partitions->count > fabric->switches ||
 		fabric->partitions->count > VIRTUAL_WORKERS_MAX)
 		return error_set(error, EINVAL,
-			"%s: expected 1 to %u%s, of a fabric with %u switches", text,
+			"%s: expected 1 to %u%s for a fabric with %u switches", text,
 			fabric->switches < VIRTUAL_WORKERS_MAX ? fabric->switches
 							       : VIRTUAL_WORKERS_MAX,
 			fabric->partitions->ranks != NULL ? " workers in total" : "",
 			fabric->switches);
 	if (run_config_needs_oracle(fabric->run))
 		return error_set(error, EINVAL,
-			"%s: routing.algorithm df-ugal-g reads the queues of other switches, which needs a single worker",
+			"%s: routing.algorithm df-ugal-g reads the queues of other switches, so it needs a single worker",
 			text);
 	return 0;
 }
@@ -98,11 +98,11 @@ static int cut(
 	if (partitions->lookahead.min_ps == 0 &&
 		topology_cut_delay(fabric->topology, partitions->of_device) != 0)
 		return error_set(error, EINVAL,
-			"%s: a host's link has no delay, which is the time until other workers learn of congestion and discarded frames: expected 'delay' above 0ps",
+			"%s: notifications of congestion and discarded frames reach other workers after the delay of a host's link; expected 'delay' above 0ps",
 			virtual_partitions_text(fabric, text));
 	if (partitions->lookahead.min_ps == 0)
 		return error_set(error, EINVAL,
-			"%s: a link without delay would connect two workers, which need a delay between them: expected 'delay' above 0ps",
+			"%s: a link without delay would connect two workers; expected 'delay' above 0ps",
 			virtual_partitions_text(fabric, text));
 	return 0;
 }
@@ -131,7 +131,7 @@ static int limit_out(
 	if (partitions->out_max >= hosts)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: in the delay of a cut link, %g us, a host sends more frames than memory allows where frames can overtake each other: use one worker",
+		"%s: within the delay of a cut link (%g us), a host can send more frames than memory can hold for reordering; use one worker",
 		virtual_partitions_text(fabric, text),
 		(double)partitions->lookahead.packet_ps / (double)PS_PER_US);
 }

@@ -315,7 +315,7 @@ static void hear(struct virtual_partitions *partitions, unsigned rank)
 	struct head head;
 
 	if (message->used < sizeof(head)) {
-		ranks_fail(partitions->ranks, "the ranks do different things");
+		ranks_fail(partitions->ranks, "another rank sent a message of unexpected length");
 		return;
 	}
 	memcpy(&head, message->bytes, sizeof(head));
@@ -461,7 +461,7 @@ int virtual_ranks_compare(
 		hash = hash_table(fabric->routes.table, hash);
 	result = ranks_agree(ranks, result, error);
 	if (result == 0)
-		result = ranks_compare(ranks, &hash, sizeof(hash), "set of routes", error);
+		result = ranks_compare(ranks, &hash, sizeof(hash), "route set", error);
 	return result;
 }
 
@@ -509,7 +509,7 @@ void virtual_ranks_add(const struct virtual_fabric *fabric, uint32_t *value, siz
 		return;
 	for (unsigned rank = 1; rank < ranks->count; rank++)
 		if (!add_numbers(value, values, &ranks->in[rank]))
-			ranks_fail(ranks, "the ranks measure different things");
+			ranks_fail(ranks, "another rank sent a message of unexpected length");
 }
 
 static int add_heads(struct deadlock_heads *heads, const struct ranks_message *message)

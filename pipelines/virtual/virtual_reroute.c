@@ -223,8 +223,8 @@ static int make_routes(struct virtual_fabric *fabric, struct generation *made, s
 	made->topology = made->copy;
 	result = fabric_routes_compute(&made->routes, made->copy, fabric->run, error);
 	if (result == 0 && made->routes.itbs && !fabric->routes.itbs)
-		result = error_set(
-			error, EINVAL, "they need in-transit buffers, which hosts do not have");
+		result = error_set(error, EINVAL,
+			"the new routes need in-transit buffers, which hosts do not have");
 	return result < 0 ? result : fabric_routes_share(&made->routes);
 }
 
@@ -496,12 +496,12 @@ void virtual_reroute_result(const struct virtual_fabric *fabric, struct run_resu
 		run_result_add_warning(result, text);
 	} else if (reroute->risks > 0) {
 		snprintf(text, sizeof(text),
-			"%u change%s of routes despite a possible deadlock between old and new routes: %s",
+			"%u route change%s despite a possible deadlock between old and new routes: %s",
 			reroute->risks, reroute->risks == 1 ? "" : "s", reroute->why.text);
 		run_result_add_warning(result, text);
 	} else if (reroute->pauses > 0 && reroute->why.text[0] != '\0') {
 		snprintf(text, sizeof(text),
-			"hosts paused for %u change%s of routes, because old and new routes could "
+			"hosts paused for %u route change%s because old and new routes could "
 			"deadlock together: %s",
 			reroute->pauses, reroute->pauses == 1 ? "" : "s", reroute->why.text);
 		run_result_add_warning(result, text);

@@ -41,7 +41,7 @@ static weft_time first_sent(struct virtual_worker *worker)
 		first = box[i].first < first ? box[i].first : first;
 	if (first < worker->ran)
 		virtual_refuse_partitions(worker->fabric,
-			"a bug in Weft, please report it: an event came too late for another worker");
+			"this is a bug in Weft, please report it: an event arrived too late for another worker");
 	return first;
 }
 
@@ -196,7 +196,7 @@ static void stop_rounds(struct virtual_worker *worker, const struct partition_su
 		worker->fabric->goal_ended = all->goal.changed;
 	if (all->out > partitions->out_max)
 		virtual_refuse_partitions(
-			worker->fabric, "too many frames wait at hosts for earlier frames");
+			worker->fabric, "too many frames are waiting at hosts for earlier frames");
 }
 
 bool virtual_round_run(struct virtual_worker *worker)

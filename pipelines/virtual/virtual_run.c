@@ -414,7 +414,7 @@ static int failure(struct virtual_fabric *fabric, struct error *error)
 		return error_set(error, EIO, "%s: another rank's message is invalid",
 			virtual_partitions_text(fabric, text));
 	if (fabric->refused != NULL)
-		return error_set(error, EINVAL, "%s: %s: use one worker",
+		return error_set(error, EINVAL, "%s: %s; use one worker",
 			virtual_partitions_text(fabric, text), fabric->refused);
 	if (fabric->routes.set != NULL && route_set_fault(fabric->routes.set)[0] != '\0')
 		return error_set(error, EINVAL, "%s", route_set_fault(fabric->routes.set));

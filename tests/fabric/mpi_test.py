@@ -191,7 +191,7 @@ class Mpi(unittest.TestCase):
 
     def test_a_capture_that_cannot_be_written_is_told_once(self):
         for path, code, text in (("/nowhere/x", 2, "/nowhere/x: cannot write a capture: No such file or directory"),
-                                 ("/dev/full", 3, "/dev/full: the capture is not complete: No space left on device")):
+                                 ("/dev/full", 3, "/dev/full: the capture is incomplete: No space left on device")):
             self.refused(code, f"weft run: {text}\n", WEFT, "run", str(self.file), "-q", "--mpi", "2", "--pcap",
                          f"all={path}")
         self.run_refused("s99:0: no such port here", "--mpi", "2", "--pcap", f"s99:0={self.dir}/x.pcapng")
@@ -247,9 +247,9 @@ class Mpi(unittest.TestCase):
         for number in ("0", "257", "x", ""):
             self.refused(2, f"weft run: --mpi '{number}': expected a number of processes from 1 to 256\n",
                          WEFT, "run", str(self.file), "--mpi", number)
-        self.run_refused("--mpi 7: expected 1 to 6 workers in total, of a fabric with 6 switches", "--mpi", "7",
+        self.run_refused("--mpi 7: expected 1 to 6 workers in total for a fabric with 6 switches", "--mpi", "7",
                          "--set", "topology=rlft:ports=4,stages=2")
-        self.run_refused("--mpi 2 --workers 11: expected 1 to 20 workers in total, of a fabric with 20 switches",
+        self.run_refused("--mpi 2 --workers 11: expected 1 to 20 workers in total for a fabric with 20 switches",
                          "--mpi", "2", "--workers", "11")
 
     def test_a_wrong_file_is_told_once(self):
@@ -280,7 +280,7 @@ class Mpi(unittest.TestCase):
                          "--mpi", "2", "--clock", "real")
         self.refused(2, "weft run: --web: a run with --mpi is not shown while it is running; 'weft web RESULT.json' shows its "
                      "result\n", WEFT, "run", str(self.file), "--mpi", "2", "--web")
-        self.run_refused("--mpi 2: a link without delay would connect two workers, which need a delay between them: "
+        self.run_refused("--mpi 2: a link without delay would connect two workers; "
                          "expected 'delay' above 0ps", "--mpi", "2", "--set", "link.delay=0ns")
 
     def test_processes_that_would_run_something_else_are_refused(self):

@@ -136,8 +136,8 @@ UNIT_TEST(links_that_replace_those_of_wormhole_switching_are_named)
 {
 	static const char *const link[] = {"", "  link: {rate: 10Gbps, delay: 100ns}\n"};
 	static const char *const said[] = {"",
-		"topology: the file sets 10Gbps and 100ns for links, instead of the 1.28Gbps and 49.2ns of "
-		"wormhole switching\n"};
+		"topology: the file sets 10Gbps and 100ns for links; the defaults of wormhole switching are "
+		"1.28Gbps and 49.2ns\n"};
 
 	for (unsigned i = 0; i < 2; i++) {
 		OWNED(topology) *topology = NULL;
@@ -168,15 +168,15 @@ UNIT_TEST(links_that_are_alike_are_one_line)
 		"nic.mtu=2KiB", "traffic[0].message=2KiB"
 	assert_lines("", VIRTUAL_LAB_SET("link.delay=30ns"));
 	assert_lines(
-		"s0:4 and 15 inputs like it: 128 KiB cover 10.51 us of 100 Gbps; the round trip "
+		"s0:4 and 15 similar inputs: 128 KiB cover 10.51 us at 100 Gbps; the round trip "
 		"is 20.17 us: at most 53 %\n",
 		VIRTUAL_LAB_SET(LONG, "switch.credits=each"));
 	assert_lines(
-		"s0:4 and 15 inputs like it: 128 KiB cover 10.51 us of 100 Gbps; the round trip "
+		"s0:4 and 15 similar inputs: 128 KiB cover 10.51 us at 100 Gbps; the round trip "
 		"is 26.14 us: at most 41 %\n",
 		VIRTUAL_LAB_SET(LONG));
 	assert_lines(
-		"s0:4 and 15 inputs like it: 64 KiB, a VC's share of 128 KiB, cover 5.253 us of "
+		"s0:4 and 15 similar inputs: 64 KiB, a VC's share of 128 KiB, cover 5.253 us at "
 		"100 Gbps; the round trip is 20.17 us: at most 27 % in one VC\n",
 		VIRTUAL_LAB_SET(LONG, "switch.vcs=2", "switch.credits=each"));
 }

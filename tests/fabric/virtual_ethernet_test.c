@@ -94,8 +94,8 @@ UNIT_TEST(without_headroom_frames_are_dropped)
 UNIT_TEST(a_buffer_below_the_headroom_is_refused)
 {
 	virtual_lab_assert_refused(tree, VIRTUAL_LAB_SET("switch.buffer=16KiB"),
-		"test: switch.buffer: pfc on the link from h0 to s0 needs a headroom of 21120B per VC: "
-		"expected a buffer of 29568B or more, or another switch.pfc.xoff");
+		"test: switch.buffer: pfc on the link from h0 to s0 needs 21120B of headroom per VC: "
+		"expected a buffer of at least 29568B, or a different switch.pfc.xoff");
 }
 
 /* A frame that waits behind a pause frame arrives later by its time on the link. */

@@ -255,5 +255,5 @@ UNIT_TEST(a_credit_frame_that_comes_too_late_ends_the_run)
 	lab.fabric->partitions->lookahead.frame_ps = PS_PER_US;
 	assert_int_equal(virtual_fabric_run(lab.fabric, NULL, NULL, NULL, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"--workers 2: a bug in Weft, please report it: an event came too late for another worker: use one worker");
+		"--workers 2: this is a bug in Weft, please report it: an event arrived too late for another worker; use one worker");
 }

@@ -166,7 +166,7 @@ UNIT_TEST(a_run_whose_switches_refuse_tables_is_incomplete)
 	assert_int_equal(virtual_fabric_result(lab.fabric, &lab.result, &error), 0);
 	assert_int_equal(lab.result.event[0].reroute_ps, WEFT_TIME_NEVER);
 	assert_string_equal(lab.result.reason[0].text,
-		"switches refused 1 of the mapper's tables and kept their former ones");
+		"switches refused 1 of the mapper's tables and kept their previous ones");
 }
 
 UNIT_TEST(the_frames_of_a_mapper_occupy_its_cable)
@@ -234,5 +234,5 @@ UNIT_TEST(several_workers_are_refused)
 	virtual_lab_open(&lab, burst, VIRTUAL_LAB_SET(MAPPER(""), CUT));
 	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"test: mapper.after: mapper runs with a single worker; expected '--workers 1', or a time instead of the mapper");
+		"test: mapper.after: mapper needs a single worker; expected '--workers 1', or a time instead of 'mapper'");
 }

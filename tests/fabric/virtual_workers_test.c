@@ -87,7 +87,7 @@ static void expect_refused(const char *const *sets, const char *why)
 UNIT_TEST(what_only_one_worker_can_run_is_refused_by_its_name)
 {
 	expect_refused(SETS("link.delay=0ns"),
-		"--workers 2: a link without delay would connect two workers, which need a delay between them: expected 'delay' above 0ps");
+		"--workers 2: a link without delay would connect two workers; expected 'delay' above 0ps");
 }
 
 UNIT_TEST(more_workers_than_switches_or_than_the_limit_are_refused)
@@ -100,10 +100,10 @@ UNIT_TEST(more_workers_than_switches_or_than_the_limit_are_refused)
 
 	assert_null(drawn_result(drawn_plain, &drawn, NULL, 21, &error));
 	assert_string_equal(
-		error.text, "--workers 21: expected 1 to 20, of a fabric with 20 switches");
+		error.text, "--workers 21: expected 1 to 20 for a fabric with 20 switches");
 	assert_null(drawn_result(drawn_plain, &large, NULL, 257, &error));
 	assert_string_equal(
-		error.text, "--workers 257: expected 1 to 256, of a fabric with 300 switches");
+		error.text, "--workers 257: expected 1 to 256 for a fabric with 300 switches");
 }
 
 /* The bytes of a file, NUL behind them. */
@@ -193,7 +193,7 @@ UNIT_TEST(frames_on_long_links_that_no_memory_could_hold_are_refused)
 	expect_refused(
 		SETS("routing.adaptive=adaptive", "link.delay=10ms", "traffic[0].message=64B",
 			"measure.duration=50ms", "measure.sample=10ms", "measure.warmup=0us"),
-		"--workers 2: in the delay of a cut link, 10000 us, a host sends more frames than memory allows where frames can overtake each other: use one worker");
+		"--workers 2: within the delay of a cut link (10000 us), a host can send more frames than memory can hold for reordering; use one worker");
 }
 
 UNIT_TEST(frames_on_long_links_that_there_is_memory_for_are_not)

@@ -137,7 +137,7 @@ class Fabric(unittest.TestCase):
         done = self.weft("run", self.file, "--set", "topology=ring:switches=8,hosts=1",
                          "--set", "routing.algorithm=dor")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("switch.vcs is 1, expected 2 or more", done.stderr)
+        self.assertIn("switch.vcs is 1; expected 2 or more", done.stderr)
 
     def test_a_mapper_finds_the_fabric_and_its_routes(self):
         for args in (("routing.mode=source",), ("routing.algorithm=dmodk", "routing.mode=table"),
@@ -174,14 +174,14 @@ class Fabric(unittest.TestCase):
     def test_a_run_without_a_mapper_says_why_nothing_could_be_sent(self):
         done = self.run_slowly("--set", "mapper.routes=mapper", "--set", "mapper.mode=never")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("traffic started without mapped routes from and to all hosts: no host here "
+        self.assertIn("traffic started without mapped routes from and to all hosts: no host of this process "
                       "may be the mapper", done.stderr)
 
     def test_routes_for_which_the_vcs_do_not_suffice_are_replaced_and_that_is_said(self):
         done = self.run_slowly("--set", "mapper.routes=mapper", "--set", "topology=torus:dims=3x3,hosts=1", "--set",
                                "routing.algorithm=dor", "--set", "routing.mode=table")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("routes are computed by ud, because: the routes need 2 VC classes",
+        self.assertIn("routes are computed with ud instead: the routes need 2 VC classes",
                       done.stderr)
 
     def test_hosts_on_the_way_re_inject(self):
@@ -478,9 +478,9 @@ class Fabric(unittest.TestCase):
         explained = self.weft("run", "--explain", self.file, *sets).stdout
         lines = [line[2:] for line in explained.splitlines() if line.startswith("# ")]
         self.assertEqual(len(lines), 2, explained)
-        self.assertRegex(lines[0], r"^s0:0 and \d+ inputs like it: 32 KiB cover [\d.]+ us of 1 Gbps; "
+        self.assertRegex(lines[0], r"^s0:0 and \d+ similar inputs: 32 KiB cover [\d.]+ us at 1 Gbps; "
                                    r"the round trip is [\d.]+ ms: at most \d\.\d %$")
-        self.assertRegex(lines[1], r"^nic.window: 2 frames cover [\d.]+ us of 1 Gbps; the round trip from h\d to "
+        self.assertRegex(lines[1], r"^nic.window: 2 frames cover [\d.]+ us at 1 Gbps; the round trip from h\d to "
                                    r"h\d is [\d.]+ ms: at most \d\.\d %$")
         text = RUN.replace("clock: real", "clock: virtual")
         done = self.weft("run", self.write("virtual.yaml", text), "--json", str(self.dir / "small.json"), *sets)

@@ -113,7 +113,7 @@ class Knobs(unittest.TestCase):
         # A buffer that is too small for the link now.
         done = self.lab.weft("set", "s0:2", "rate=1Gbps", "delay=20ms")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, r"^weft lab set: warning: s\d:2 and 1 input like it: .* of 1 Gbps; the round trip "
+        self.assertRegex(done.stderr, r"^weft lab set: warning: s\d:2 and 1 similar input: .* at 1 Gbps; the round trip "
                                       r"is [\d.]+ ms: at most [\d.]+ %\n$")
         self.set("s0:2", "rate=100Mbps")
         # Values that are not named stay.

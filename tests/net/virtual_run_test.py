@@ -550,7 +550,7 @@ class VirtualCapture(unittest.TestCase):
     def test_a_full_disk_is_reported(self):
         done = self.run_file("--pcap", "all=/dev/full")
         self.assertEqual(done.returncode, 3)
-        self.assertIn("/dev/full: the capture is not complete: No space left", done.stderr)
+        self.assertIn("/dev/full: the capture is incomplete: No space left", done.stderr)
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ static const void *message_of(struct ranks *ranks, unsigned rank, size_t size)
 {
 	if (ranks->in[rank].used == size)
 		return ranks->in[rank].bytes;
-	ranks_fail(ranks, "the ranks do different things");
+	ranks_fail(ranks, "another rank sent a message of unexpected length");
 	return NULL;
 }
 

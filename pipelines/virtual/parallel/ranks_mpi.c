@@ -56,7 +56,7 @@ static int fail(struct ranks *ranks, int code, struct error *error)
 	int length = 0;
 
 	MPI_Error_string(code, text, &length);
-	return error_set(error, EIO, "rank %u of %u lost the connection to the others: %s",
+	return error_set(error, EIO, "rank %u of %u lost the connection to the other ranks: %s",
 		ranks->own, ranks->count, text);
 }
 
@@ -250,7 +250,7 @@ int ranks_open(struct ranks **ranks, struct error *error)
 	setenv(YIELD_NAME, "0", 0);
 	if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
 		provided < MPI_THREAD_FUNNELED)
-		return error_set(error, EIO, "--mpi: MPI does not support threads here");
+		return error_set(error, EIO, "--mpi: this MPI library does not support threads");
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_size(MPI_COMM_WORLD, &count);
 	MPI_Comm_rank(MPI_COMM_WORLD, &own);

@@ -767,7 +767,7 @@ UNIT_TEST(what_somebody_is_to_be_told_waits_for_whoever_prints_it)
 	start(&world, "torus:dims=4x4,hosts=1", 1, &mapper, expect);
 	assert_true(run_until_routed(&world, A_WHILE));
 	run(&world, 50 * PS_PER_MS);
-	expect_news(&world, "mapper: h2: ", "computed by ud, because: ", true);
+	expect_news(&world, "mapper: h2: ", "computed with ud instead: ", true);
 	expect_news(&world, "found: h2: ", "is as expected", false);
 	assert_null(control_plane_message(world.plane[0], &warning));
 }
@@ -917,7 +917,7 @@ UNIT_TEST(devices_of_another_version_are_told_by_name)
 
 		assert_int_equal(sscanf(text, "%*s %15[^:]", device), 1);
 		assert_int_equal((device[1] - '0') % 2, 1);
-		assert_non_null(strstr(text, ": another version of Weft"));
+		assert_non_null(strstr(text, ": runs a different version of Weft"));
 	}
 	json_decref(all);
 }
