@@ -19,7 +19,7 @@
 #define REQUESTS       16
 /* Maximum image size; 16 MiB hold the routes of some 30,000 hosts. */
 #define IMAGE_BYTES_MAX (1u << 24)
-/* Limits per poll, so that a mapper does not starve the agents, nor a flooded device the others. */
+/* Limits per poll: a mapper must not starve the agents, nor a flooded device the other devices. */
 #define MAPPER_FRAMES_A_TURN 64
 #define DEVICE_FRAMES_A_TURN 64
 

@@ -75,8 +75,8 @@ bool mapper_network_changed(struct mapper_network *network);
  * has not confirmed that all of its devices use its tables. Sets *first to the first of them. */
 uint32_t mapper_network_unled(
 	const struct mapper_network *network, bool settled, struct topology_port *first);
-/* Returns true if all leading mappers have routes that avoid this cable, and so do the devices at
- * its ends that have further cables. */
+/* Returns true if the routes of all leading mappers avoid this cable, and the devices at its ends
+ * use such routes. Devices without a further cable are ignored. */
 bool mapper_network_avoids(const struct mapper_network *network, uint32_t link);
 /* Returns sums over all mappers. */
 struct mapper_counters mapper_network_counters(const struct mapper_network *network);

@@ -152,7 +152,7 @@ static uint64_t find_rate(const struct topology *topology, uint32_t at, uint64_t
 	return slowest != UINT64_MAX ? slowest : rate_bps;
 }
 
-/* drb-cc needs to know where congestion starts. */
+/* With drb-cc, the last congested switch of a path records: congestion starts there. */
 static bool records_last(const struct run_config *run)
 {
 	if (run->sw.recording == RUN_RECORDING_AUTO)

@@ -9,7 +9,7 @@
 #include "virtual_faults.h"
 #include "virtual_send.h"
 
-/* Adds arrivals at switches to the lane of this partition's own, so that they are prefetched. */
+/* Adds arrivals at switches to this partition's own lane, so that they are prefetched. */
 static void take_data(struct virtual_fabric *fabric, struct sim_event event)
 {
 	if (virtual_is_host(fabric, event.order))

@@ -75,7 +75,7 @@ void virtual_cn_move_switch(struct virtual_fabric *partition, uint32_t at);
 int virtual_cn_open_host(struct virtual_fabric *fabric, uint32_t number);
 void virtual_cn_close(struct virtual_fabric *fabric);
 
-/* Makes switches measure waiting times, once links know their ends. Returns 0 or -ENOMEM. */
+/* Makes switches measure waiting times. Call after the links' ends are set. May return -ENOMEM. */
 int virtual_cn_open_switches(struct virtual_fabric *fabric);
 
 /* Answers a packet that arrived for this host. Call only with fabric->answers. */

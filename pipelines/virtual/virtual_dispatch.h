@@ -83,7 +83,7 @@ void virtual_recovery_lose(struct virtual_fabric *fabric, uint32_t device,
 void virtual_recovery_settle(struct virtual_fabric *fabric, uint32_t host, weft_time now);
 /* Resends frames lost for this cause, which can pass now (datagram_cuts.h). Call between rounds. */
 void virtual_recovery_release(struct virtual_fabric *fabric, uint32_t cause, weft_time now);
-uint64_t virtual_recovery_held(const struct virtual_fabric *fabric); /* current number of frames */
+uint64_t virtual_recovery_held(const struct virtual_fabric *fabric); /* frames held now */
 const char *virtual_recovery_check(const struct virtual_fabric *fabric);
 void virtual_recovery_result(const struct virtual_fabric *fabric, struct run_result *result);
 
@@ -93,9 +93,9 @@ void virtual_recovery_result(const struct virtual_fabric *fabric, struct run_res
  * own packets have priority. */
 struct weft_packet *virtual_transit_next(
 	struct virtual_fabric *fabric, uint32_t host, weft_time now);
-uint64_t virtual_transit_held(const struct virtual_fabric *fabric); /* current number of frames */
-uint64_t virtual_transit_absorbed(const struct virtual_fabric *fabric); /* total number of frames */
-const char *virtual_transit_check(const struct virtual_fabric *fabric); /* NULL, or the error */
+uint64_t virtual_transit_held(const struct virtual_fabric *fabric);     /* frames held now */
+uint64_t virtual_transit_absorbed(const struct virtual_fabric *fabric); /* frames so far */
+const char *virtual_transit_check(const struct virtual_fabric *fabric); /* NULL, or an error */
 void virtual_transit_result(const struct virtual_fabric *fabric, struct run_result *result);
 /* Call virtual_transit_middle() halfway through the measurement and virtual_transit_judge() at its
  * end, to add the hosts whose buffers are filling up (starvation.h). Returns 0 or -ENOMEM. */

@@ -36,7 +36,7 @@ struct seen {
 struct virtual_events {
 	struct run_event_plan plan;
 	struct cable *cable; /* [links] */
-	weft_time notice_at; /* earliest of the cables */
+	weft_time notice_at; /* earliest time of the cables */
 	weft_time resend_at; /* when frames pass where others were lost; WEFT_TIME_NEVER: none do */
 	bool resend_all;     /* 'resend_at' applies to all lost frames */
 	struct seen *seen;   /* sorted by time */

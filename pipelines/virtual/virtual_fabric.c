@@ -75,7 +75,7 @@ static int create_switches(struct virtual_fabric *fabric, struct error *error)
 	return result;
 }
 
-/* Call when the links know the devices at their ends. */
+/* Call after the devices at the links' ends are set. */
 static int adapt_switches(struct virtual_fabric *fabric, struct error *error)
 {
 	int result = virtual_cn_open_switches(fabric);

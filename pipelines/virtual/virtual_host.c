@@ -151,7 +151,7 @@ static bool take_message(struct virtual_host *host, weft_time now)
 
 	while (host->next_ps <= now && traffic_take(host->stream, now, &taken)) {
 		host->next_ps = taken.next_ps;
-		/* One of thousands of numbers; prefetched for its later use. */
+		/* One of thousands of numbers, so prefetched for later use. */
 		host->next_destination = taken.next_destination;
 		__builtin_prefetch(datagram_sent_place(&host->nic, host->next_destination), 1);
 		if (datagram_stream_begin(&host->nic, taken.message.destination,

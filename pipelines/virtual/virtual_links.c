@@ -79,8 +79,8 @@ static uint64_t mean_in_plane(
 	return others > 0 ? mean(fabric->route_sum[port], others) : 0;
 }
 
-/* Combined traffic and bit permutations count as if sent to all hosts, and hosts with several ports
- * as if they sent to all hosts of the plane. */
+/* Combined traffic and bit permutations count as if sent to all hosts, and traffic of hosts with
+ * several ports as if sent to all hosts of the plane. */
 uint32_t virtual_wire_cost_route(
 	const struct virtual_fabric *fabric, const struct traffic_config *config)
 {

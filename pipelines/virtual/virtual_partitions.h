@@ -132,7 +132,7 @@ struct virtual_thread {
 	struct virtual_partitions *partitions;
 	unsigned number;
 	pthread_t id;
-	struct virtual_worker *first; /* one of its own partitions */
+	struct virtual_worker *first; /* one of the thread's own partitions */
 	clockid_t core_clock;         /* CPU-time clock of the thread */
 	/* Set if the thread should stay out: the time that others have waited for it. */
 	atomic_uint needless_us;

@@ -65,7 +65,7 @@ INLINE void sort_far(const struct virtual_fabric *fabric, struct virtual_prefetc
 	}
 }
 
-/* Sorts the bucket after those sorted so far. Returns false if there is none. */
+/* Sorts the bucket after those sorted so far. Returns false if no such bucket exists. */
 INLINE bool sort_next(struct virtual_fabric *fabric, const bool far)
 {
 	struct virtual_prefetch *ahead = &fabric->ahead;
@@ -163,7 +163,7 @@ INLINE void fetch_output(const struct virtual_fabric *fabric, uint32_t order)
 	fetch(virtual_switch_channel(fabric, at, port));
 }
 
-/* A credit frame accesses the end where it arrives, and the switch if it can now send more. */
+/* A credit frame accesses the end where it arrives, and the switch if this can now send more. */
 INLINE void first_step_credits(
 	const struct virtual_fabric *fabric, const struct virtual_prefetch_list *list)
 {

@@ -184,7 +184,7 @@ struct virtual_waited {
 
 /* Deliveries of a traffic entry. */
 struct virtual_entry {
-	uint64_t wire_bytes;     /* including all overhead of frames */
+	uint64_t wire_bytes;     /* including all frame overhead */
 	uint64_t held_bytes;     /* part of wire_bytes that waits for earlier frames */
 	uint64_t latency_sum_ps; /* over all frames */
 	uint64_t warm_messages;  /* messages before measuring started; later ones are in total_ns */
@@ -418,7 +418,7 @@ static inline bool virtual_is_arn(const struct virtual_fabric *fabric, uint32_t 
 	return item >= fabric->items;
 }
 
-/* Returns true if it is a congestion notification between hosts. */
+/* Returns true if the item is a congestion notification between hosts. */
 static inline bool virtual_is_cn(const struct virtual_fabric *fabric, uint32_t item)
 {
 	return item >= 2 * fabric->items;

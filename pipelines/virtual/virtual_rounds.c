@@ -53,8 +53,8 @@ void virtual_round_push(struct virtual_worker *worker)
 	weft_time sent = first_sent(worker), own;
 	uint64_t crossed = 0;
 
-	/* The other partitions read these lines last. They are not prefetched earlier in the round,
-	 * because a partition that is already waiting would fetch them back. */
+	/* These lines, which the other partitions read last, are not prefetched earlier in the
+	 * round: a partition that is already waiting would fetch them back. */
 	for (unsigned i = 0; i < worker->partitions->own; i++)
 		__builtin_prefetch(&worker->post[worker->side][i], 1);
 	partition_message_complete(fabric);

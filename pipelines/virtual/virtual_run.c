@@ -174,7 +174,7 @@ static void set_time(struct virtual_fabric *fabric, weft_time now)
 }
 
 /* Runs all events before 'limit', or up to the end of a schedule. If no event is left, nothing will
- * ever happen again, and packets still in the fabric wait for each other. */
+ * ever happen again, and packets still in the fabric are waiting for each other. */
 static void run_until(struct run_loop *loop, weft_time limit)
 {
 	struct virtual_fabric *fabric = loop->fabric;

@@ -148,8 +148,8 @@ static inline void list_end(struct virtual_fabric *fabric, const struct virtual_
 }
 
 /* Arms an event for the end of each packet leaving (input, vc), because each may make a credit
- * frame due. send() arms those that start later. Lists these ends; 'begun' is the channel that has
- * just started (NULL: none). */
+ * frame due. For packets that start later, send() arms it. Lists these ends; 'begun' is the channel
+ * that has just started (NULL: none). */
 static void watch_input(struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc,
 	const struct virtual_tx *begun, weft_time now)
 {

@@ -236,8 +236,8 @@ static void wait_a_while(struct virtual_thread *thread)
 
 /* --- rounds --- */
 
-/* Keeps the claim to an own partition: a new claim per round would cost as much as a cache line
- * from a different core. */
+/* Keeps the claim to the thread's own partition: a new claim per round would cost as much as
+ * fetching a cache line from a different core. */
 static void run_claimed(struct virtual_thread *thread, unsigned which, bool begins)
 {
 	struct virtual_worker *partition = &thread->partitions->worker[which];

@@ -30,9 +30,9 @@ void virtual_threads_start(struct virtual_partitions *partitions);
 void virtual_threads_end(struct virtual_partitions *partitions);
 
 /* Runs all events before 'limit'. Returns false when that is done. Returns true if it stopped
- * earlier: partition 0 has used up '*steps' (a round itself also costs some), a partition has
- * failed, or more than 'out_max' packets are in use. The caller then sets '*steps' again. With
- * several ranks, rank 0 decides. */
+ * earlier: partition 0 has used up '*steps' (rounds also count as steps), a partition has failed,
+ * or more than 'out_max' packets are in use. The caller then sets '*steps' again. With several
+ * ranks, rank 0 decides. */
 bool virtual_threads_run(struct virtual_partitions *partitions, weft_time limit, uint32_t *steps);
 
 /* A round of a partition (virtual_partitions.h). At the end of a round, a partition writes a post

@@ -18,7 +18,7 @@ struct wormhole_source {
 	uint32_t sources;
 	uint32_t taken;       /* number of messages sent, used to number them */
 	uint64_t unreachable; /* messages without a route */
-	/* Counts from the start of the run to the middle of the measurement. */
+	/* Counts from the start of the run until halfway through the measurement. */
 	uint64_t stopped; /* cycles for which the host's channel was stopped */
 	struct starvation_transit middle;
 	struct route_choice choice;
