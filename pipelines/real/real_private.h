@@ -44,7 +44,7 @@ struct real_end {
 	struct port port;
 	struct impairment impairment;
 	bool attached; /* its ethdev was found */
-	bool timed;    /* Weft enforces rate and delay, 'timing': */
+	bool timed;    /* Weft enforces rate and delay, as in 'timing' */
 	struct tx_timing timing;
 	/* The last commands for this end, preserved for the next start of the process. */
 	bool cut;

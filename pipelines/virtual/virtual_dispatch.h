@@ -102,9 +102,9 @@ void virtual_transit_result(const struct virtual_fabric *fabric, struct run_resu
 void virtual_transit_middle(struct virtual_fabric *fabric);
 int virtual_transit_judge(const struct virtual_fabric *fabric, struct run_result *result);
 
-/* A schedule replayed by the hosts of a virtual fabric. Partitions learn only after a round
- * (virtual_threads.h) that it has ended, and may have advanced by almost the longest link delay.
- * Every run with a schedule thus continues, and measures, for that delay after its last message. */
+/* A schedule replayed by the hosts of a virtual fabric. Partitions detect its end only after a
+ * round (virtual_threads.h), and may have advanced by almost the longest link delay. Every run with
+ * a schedule thus continues, and measures, for that delay after its last message. */
 
 /* Reads the run's schedule, if any; call virtual_goal_close() in any case. Returns 0 or -errno. */
 int virtual_goal_open(struct virtual_fabric *fabric, struct error *error);

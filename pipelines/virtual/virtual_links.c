@@ -264,7 +264,7 @@ int virtual_links_create(struct virtual_fabric *fabric, struct error *error)
 
 		open_channel(fabric, link, link->a, link->b);
 		open_channel(fabric, link, link->b, link->a);
-		/* After three hellos both ends know each other; then both grant credits. */
+		/* After three hellos, both ends have identified each other and grant credits. */
 		say_hello(fabric, link->a, link->b);
 		say_hello(fabric, link->b, link->a);
 		say_hello(fabric, link->a, link->b);

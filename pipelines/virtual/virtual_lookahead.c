@@ -88,7 +88,7 @@ static weft_time min_arrival(const struct virtual_fabric *fabric, weft_time fram
  * tail has left. There are four exceptions. Pause frames can follow an arrival. Hosts may interact
  * without a link, for example under congestion control. With routes from a file, a switch without a
  * route for a packet discards it on arrival, and its space is free immediately; computed routes are
- * complete. With a schedule, partitions learn of its end after a round, which may not exceed the
+ * complete. With a schedule, partitions detect its end after a round, which may not exceed the
  * longest link delay (virtual_dispatch.h). */
 static bool ends_notify(const struct virtual_fabric *fabric)
 {

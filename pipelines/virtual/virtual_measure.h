@@ -40,7 +40,7 @@ void virtual_order_release(struct virtual_fabric *fabric, const struct weft_pack
 /* Moves a partition's counts to the fabric. */
 void virtual_order_gather(struct virtual_held *into, struct virtual_held *from);
 
-uint64_t virtual_order_held(const struct virtual_fabric *fabric); /* current number of frames */
+uint64_t virtual_order_held(const struct virtual_fabric *fabric); /* frames held now */
 const char *virtual_order_check(const struct virtual_fabric *fabric);
 void virtual_order_result(const struct virtual_fabric *fabric, struct run_result *result);
 

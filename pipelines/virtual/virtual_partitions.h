@@ -37,8 +37,8 @@ struct virtual_lookahead {
 	weft_time frame_ps;  /* shortest transmission */
 };
 
-/* Computes the lookahead of a cut: 'of_device' maps devices to partitions, and the channels know
- * whether they cross. 'min_ps' becomes 0 if a cut link or an interaction of hosts has no delay. */
+/* Computes the lookahead of a cut: 'of_device' maps devices to partitions, and channels that cross
+ * are already marked. 'min_ps' becomes 0 if a cut link or an interaction of hosts has no delay. */
 void virtual_lookahead_open(struct virtual_lookahead *lookahead,
 	const struct virtual_fabric *fabric, const uint16_t *of_device);
 
@@ -70,9 +70,9 @@ weft_time virtual_ends_next(struct virtual_ends *ends, weft_time from);
 
 /* A partition's report at the end of a round. */
 struct partition_summary {
-	weft_time next;  /* earliest future event among those it has and has sent */
+	weft_time next;  /* earliest future event, including those it has sent */
 	weft_time end;   /* next listed end of a transmission */
-	uint64_t out;    /* packets that it has or has sent */
+	uint64_t out;    /* packets in use, including those it has sent */
 	uint64_t events; /* number in this round; for several partitions, the maximum */
 	bool pause;      /* stop after this round */
 	struct virtual_goal_state goal;

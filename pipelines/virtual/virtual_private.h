@@ -60,7 +60,7 @@ struct virtual_pool {
 	uint64_t out;                   /* packets in use now */
 };
 
-/* The sending end of a link. It knows when the tail of its current frame will have left, so most
+/* The sending end of a link. It stores when the tail of its current frame will have left, so most
  * transmissions end without an event. An event is armed (virtual_arm()) only if something waits for
  * the end, or if a credit frame to the neighbour may then be due. */
 struct virtual_tx {
