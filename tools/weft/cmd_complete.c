@@ -24,18 +24,17 @@ static const char usage[] =
 	"       weft complete schema|table FILE[.SECTION]\n"
 	"       weft complete ports|hosts [LAB]\n"
 	"\n"
-	"Prints words that commands and files take, one per line; shells complete command lines with\n"
-	"them.\n"
+	"Prints words that commands and files accept, one per line, for command-line completion.\n"
 	"  kinds       kinds of topologies\n"
 	"  algorithms  routing algorithms\n"
-	"  keys        keys of run, lab and topology files, with the values of those that take words:\n"
+	"  keys        keys of run, lab and topology files, with the accepted words, if any:\n"
 	"              FILE KEY [WORD]...\n"
 	"  schema      the JSON Schema of a run, lab or topology file\n"
-	"  table       the keys of such a file or of one of its sections, as a table of a page\n"
+	"  table       the keys of such a file or of one of its sections, as a Markdown table\n"
 	"  labs        labs of this user that are up\n"
-	"  ports       ports with a cable of these labs, or of one\n"
-	"  hosts       their hosts\n"
-	"Exit: 0 done, 2 bad request, 3 not able.\n";
+	"  ports       ports with a cable in these labs, or in the named lab\n"
+	"  hosts       hosts of these labs, or of the named lab\n"
+	"Exit: 0 success, 2 invalid request, 3 not possible on this machine.\n";
 
 struct request {
 	const char *lab; /* NULL: all */

@@ -43,14 +43,15 @@ static const struct command commands[] = {
 };
 
 static const char clocks[] =
-	"The same switches and hosts run on either clock; 'clock' in the run file chooses.\n"
+	"The same switches and hosts run on either clock; 'clock' in the run file selects it.\n"
 	"\n"
 	"  virtual  Simulation: time advances from event to event. Up to 65,536 hosts, no root,\n"
-	"           and the same file and seed give the same bytes. For curves and papers.\n"
-	"           Only here: wormhole switching, switch.routing-delay, --workers, --mpi.\n"
+	"           identical results for the same file and seed. For curves and papers.\n"
+	"           Only on this clock: wormhole switching, switch.routing-delay,\n"
+	"           --workers, --mpi.\n"
 	"  real     Emulation: poll loops move real frames. Tens of switches, limited by the\n"
 	"           cores. For ping, iperf3, MPI, captures and failures.\n"
-	"           Only here: edges (TAPs), the mapper, labs, --dilation.\n"
+	"           Only on this clock: edges (TAPs), the mapper, labs, --dilation.\n"
 	"\n"
 	"  weft run FILE --clock virtual     overrides the file\n";
 
@@ -62,8 +63,8 @@ static const char files[] =
 	"  weft: topology/1   switches, hosts, links     all commands             weft-topology(5)\n"
 	"  weft: cases/1      named settings             weft sweep --cases       weft-result(5)\n"
 	"\n"
-	"Quantities need units: 100Gbps, 30ns, 64KiB, 80%. A topology may also be a generator in\n"
-	"one line, such as 'rlft:ports=8,stages=2' ('weft topo gen --help' lists them).\n"
+	"Quantities need units: 100Gbps, 30ns, 64KiB, 80%. A topology may also be a generator with\n"
+	"its options, such as 'rlft:ports=8,stages=2' ('weft topo gen --help' lists them).\n"
 	"\n"
 	"  weft run --explain FILE                      every key with its value\n"
 	"  weft run FILE --set traffic.0.load=40%       changes a key\n"
@@ -93,10 +94,10 @@ static const char up[] =
 	"An example without edges: topo/lab-two-leaves.yaml. TAPs, veth pairs and NICs need root.\n";
 
 static const char exits[] =
-	"  0    done\n"
-	"  1    done, and the answer is bad: frames lost, a deadlock, differences\n"
-	"  2    the request is wrong: a file, a key, an option\n"
-	"  3    this machine cannot do it: not enough memory, no privilege, a missing package\n"
+	"  0    success\n"
+	"  1    completed with a bad result: frames lost, a deadlock, differences\n"
+	"  2    invalid request: a file, a key, an option\n"
+	"  3    not possible on this machine: not enough memory, missing privileges, a missing package\n"
 	"  130  ended by Ctrl-C\n"
 	"\n"
 	"'weft COMMAND --help' explains exit code 1 for each command.\n";

@@ -18,11 +18,12 @@
 static const char usage[] =
 	"usage: weft capture decap IN [-o OUT]\n"
 	"\n"
-	"Extracts the IPv4 packets that the frames of a capture carry for TAPs, once per port and\n"
-	"direction where they were captured, as pcapng for tcpdump, tshark and Wireshark. Packets\n"
-	"that an interface split are reassembled, with the time of the frame that completes them.\n"
-	"  -o, --output FILE  instead of standard output\n"
-	"Exit: 0 done, 2 bad request or bad file, 3 not able.\n";
+	"Extracts the IPv4 packets that the frames of a capture carry for TAPs, and writes them as\n"
+	"pcapng for tcpdump, tshark and Wireshark, once per port and direction where they were\n"
+	"captured. Packets that an interface split are reassembled, and have the time of the frame\n"
+	"that completes them.\n"
+	"  -o, --output FILE  writes to FILE instead of standard output\n"
+	"Exit: 0 success, 2 invalid request or file, 3 not possible on this machine.\n";
 
 static int write_interfaces(const struct capture_reader *reader, struct pcapng *pcapng)
 {

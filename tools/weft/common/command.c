@@ -119,7 +119,9 @@ void command_part_parse(const struct command_parts *parts, const struct command_
 	};
 
 	snprintf(doc, sizeof(doc), "%s\vExit: %s.", part->doc,
-		part->exit != NULL ? part->exit : "0 done, 2 bad request, 3 not able");
+		part->exit != NULL
+			? part->exit
+			: "0 success, 2 invalid request, 3 not possible on this machine");
 	snprintf(name, sizeof(name), "weft %s %s", parts->command, part->name);
 	argv[0] = name;
 	argp_err_exit_status = EXIT_BAD_REQUEST;

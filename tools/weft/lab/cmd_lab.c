@@ -213,7 +213,7 @@ static const struct argp_option route_options[] = {
 };
 static const struct argp_option link_options[] = {OPTION_RUN_DIR, OPTION_MACHINE, {0}};
 
-#define EXIT_OF_PROGRAM "the program's exit code; 2 bad request, 3 not able"
+#define EXIT_OF_PROGRAM "the program's exit code; 2 invalid request, 3 not possible on this machine"
 
 static const struct part {
 	struct command_part is;
@@ -223,18 +223,18 @@ static const struct part {
 } parts[] = {
 	{{"up", "LAB.yaml", up_options,
 		 "Starts the processes of a lab and waits until all links are up.",
-		 "0 done, 1 a pool of buffers ran out, 2 bad request, 3 not able"},
+		 "0 success, 1 a buffer pool was exhausted, 2 invalid request, 3 not possible on this machine"},
 		cmd_lab_up},
 	{{"list", "", list_options,
-		 "Shows the labs of this user that are up, and the files they were started from."},
+		 "Shows the labs of this user that are up, and the files from which they were started."},
 		cmd_lab_list},
 	{{"status", "LAB", status_options, "Shows processes, links and counters.",
-		 "0 done, 1 a process or link is down, or switches wait for each other, 2 "
-		 "bad request, 3 not able"},
+		 "0 success, 1 a process or link is down, or switches are waiting for each other, 2 "
+		 "invalid request, 3 not possible on this machine"},
 		cmd_lab_status},
 	{{"doctor", "LAB", doctor_options,
 		 "Checks CPUs, NICs and the path MTU of links, and shows what to change.",
-		 "0 done, 1 there is something to change, 2 bad request, 3 not able"},
+		 "0 success, 1 there is something to change, 2 invalid request, 3 not possible on this machine"},
 		cmd_lab_doctor},
 	{{"logs", "LAB [HOST]...", host_options,
 		 "Shows the output of a lab's processes; with names, only of these switches and hosts."},
@@ -248,17 +248,17 @@ static const struct part {
 		 "Serves a page on this machine that draws the lab, shows its traffic, and cuts and joins cables."},
 		cmd_lab_web},
 	{{"run", "LAB", run_options, "Sends the traffic of the lab file and shows what arrived.",
-		 "0 done, 1 frames were lost, duplicated or out of order, nothing was sent"
-		 " or measured, switches wait for each other, frames came later than "
-		 "'fidelity' allows, or the run is incomplete, 2 bad request, 3 not able"},
+		 "0 success, 1 frames were lost, duplicated or out of order, nothing was sent"
+		 " or measured, switches are waiting for each other, frames were later than "
+		 "'fidelity' allows, or the run is incomplete, 2 invalid request, 3 not possible on this machine"},
 		cmd_lab_run},
 	{{"capture", "LAB PORT...|all", capture_options,
-		 "Captures ports such as s0:1 as pcapng until interrupted; 'all': every port here.\n"
+		 "Captures ports such as s0:1 as pcapng until interrupted; 'all' captures every port on this machine.\n"
 		 "weft lab capture LAB s0:1 s1:0 | wireshark -k -i -"},
 		cmd_lab_capture, 1, UINT_MAX},
 	{{"map", "LAB", map_options,
-		 "Writes the topology that the mapper found, and its differences from the expected one.",
-		 "0 done, 1 there are differences, 2 bad request, 3 not able"},
+		 "Writes the topology that the mapper discovered, and its differences from the expected one.",
+		 "0 success, 1 there are differences, 2 invalid request, 3 not possible on this machine"},
 		cmd_lab_map},
 	{{"link", "LAB PORT down|up", link_options,
 		 "Cuts the cable at a port such as s0:1, or restores it."},
@@ -266,19 +266,19 @@ static const struct part {
 	{{"route", "LAB HOST HOST", route_options,
 		 "Shows the paths between two hosts in the tables that the mapper "
 		 "distributed.",
-		 "0 done, 1 there are none, 2 bad request, 3 not able"},
+		 "0 success, 1 there are no paths, 2 invalid request, 3 not possible on this machine"},
 		cmd_lab_route, 2, 2},
 	{{"set", "LAB all|s0:*|PORT[>] KEY=VALUE...|reset", host_options,
 		 "Sets rate, delay, jitter, loss, corrupt, credit-loss and reorder of all links, of "
-		 "those at a device, or of the one at a port, until 'reset' or the end of the lab. "
-		 "With '>' after the port: only the direction that leaves there."},
+		 "the links at a device, or of the link at a port, until 'reset' or the end of the lab. "
+		 "With '>' after the port, only the outgoing direction changes."},
 		cmd_lab_set, 2, UINT_MAX},
 	{{"clear", "LAB", host_options,
 		 "Resets the counters of 'status', 'top', 'web' and 'metrics' to 0."},
 		cmd_lab_clear},
 	{{"apply", "FILE", apply_options,
-		 "Changes a lab that is up to the devices and cables of the file: adds, removes and "
-		 "re-cables them, while the others' traffic continues."},
+		 "Changes a running lab to match the devices and cables of the file: adds, removes and "
+		 "re-cables devices, while the traffic of the others continues."},
 		cmd_lab_apply},
 	{{"restart", "LAB DEVICE...", host_options,
 		 "Ends the processes of these switches and hosts, and starts them again."},
@@ -294,15 +294,15 @@ static const struct part {
 		 "Lists the hosts in which programs can run, as an Open MPI hostfile."},
 		cmd_lab_hosts},
 	{{"mpirun", "LAB [OPTION OF MPIRUN...] PROGRAM [ARGUMENT...]", mpirun_options,
-		 "Runs a program of Open MPI in the hosts of the lab's 'edges', such as\n"
+		 "Runs an Open MPI program in the hosts of the lab's 'edges', such as\n"
 		 "weft lab mpirun LAB -np 4 ./a.out",
 		 EXIT_OF_PROGRAM},
 		cmd_lab_mpirun, 1, UINT_MAX, true},
 	{{"replay", "LAB FILE", replay_options,
 		 "Sends the IPv4 packets of a capture (pcap, pcapng) from the hosts of the lab's "
 		 "'edges' to each other, with their original timing on the lab's clock.",
-		 "0 done, 1 nothing was sent or packets were dropped at a TAP, 2 bad request, 3 "
-		 "not able, 130 interrupted"},
+		 "0 success, 1 nothing was sent or packets were dropped at a TAP, 2 invalid request, 3 "
+		 "not possible on this machine, 130 interrupted"},
 		cmd_lab_replay, 1, 1},
 	{{"export", "LAB", export_options,
 		 "Writes a lab as a topology file for another tool, with the files that it needs."},
@@ -311,7 +311,7 @@ static const struct part {
 		 "Writes the machines of a lab file as an Ansible inventory (tools/ansible)."},
 		cmd_lab_inventory},
 	{{"down", "LAB", down_options,
-		 "Ends the processes of a lab and removes its files, sockets and namespace. It is not an error if the lab is not up."},
+		 "Ends the processes of a lab and removes its files, sockets and namespaces."},
 		cmd_lab_down},
 };
 
@@ -446,7 +446,7 @@ static const struct command_parts lab_parts = COMMAND_PARTS("lab", parts, print_
 static void print_usage(FILE *out)
 {
 	command_parts_print(&lab_parts, out);
-	fputs("Exit: 0 done, 1 the answer is bad, 2 bad request, 3 not able.\n"
+	fputs("Exit: 0 success, 1 bad result, 2 invalid request, 3 not possible on this machine.\n"
 	      "'weft lab PART --help' and weft-lab(1) explain more.\n",
 		out);
 }

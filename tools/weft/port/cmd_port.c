@@ -200,7 +200,7 @@ static const struct part {
 	{{"check", "LAB.yaml", check_options,
 		 "Checks whether the PCI ports of a lab can be used on this machine, and how to fix "
 		 "each fault; for a lab that is up, also whether full-size frames pass its ports. Changes nothing.",
-		 "0 no fault, 2 bad request, 3 there is a fault"},
+		 "0 no problem, 2 invalid request, 3 a problem was found"},
 		cmd_port_check, 1, 1},
 };
 
@@ -239,7 +239,7 @@ static const struct command_parts command = COMMAND_PARTS("port", parts, print_u
 static void print_usage(FILE *out)
 {
 	command_parts_print(&command, out);
-	fputs("Exit: 0 done, 2 bad request, 3 not able or a fault.\n"
+	fputs("Exit: 0 success, 2 invalid request, 3 not possible on this machine, or a problem was found.\n"
 	      "'weft help port PART' and weft-port(1) explain more.\n",
 		out);
 }

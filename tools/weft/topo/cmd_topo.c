@@ -22,26 +22,27 @@ static const char usage[] =
 	"       weft topo export --format FORMAT TOPO [-o FILE]\n"
 	"\n"
 	"TOPO is a file or a generator such as 'rlft:ports=8,stages=2'.\n"
-	"  gen    writes a topology file, on standard output without -o\n"
-	"  show   prints its size, and the other end of each port\n"
-	"  check  checks ports, links, names, and that every host reaches every other\n"
-	"  levels prints the levels of a tree, or why it has none\n"
-	"  dot    writes it for graphviz: weft topo dot TOPO | dot -Tsvg -o topo.svg\n"
+	"  gen    writes a topology file, by default to standard output\n"
+	"  show   prints the size of the topology, and the other end of each port\n"
+	"  check  checks ports, links, names, and that every host can reach every other host\n"
+	"  levels prints the levels of a tree, or the reason why there are none\n"
+	"  dot    writes the topology for graphviz: weft topo dot TOPO | dot -Tsvg -o topo.svg\n"
 	"  import converts another program's file into a topology file: ibnetdiscover, ibnetdiscover-p,\n"
-	"         ibsim, iblinkinfo, opensm, slurm, ns3, booksim, htsim. It lists what it omits;\n"
-	"         --strict refuses that; --only and --exclude choose nodes by description\n"
+	"         ibsim, iblinkinfo, opensm, slurm, ns3, booksim, htsim. It lists what it omits.\n"
+	"         --strict rejects this instead. --only and --exclude select nodes by description\n"
 	"  export writes another program's format: ibnetdiscover, ibsim, slurm, ns3, booksim, htsim, dot\n"
-	"Exit: 0 done, 1 there are no levels, 2 bad request or bad topology, 3 not able.\n"
+	"Exit: 0 success, 1 there are no levels, 2 invalid request or topology, 3 not possible on this\n"
+	"machine.\n"
 	"\n"
 	"'weft topo gen --help' lists the kinds and their options.\n";
 
 static const char usage_gen[] =
 	"usage: weft topo gen KIND [--OPTION VALUE]... [-o FILE]\n"
 	"\n"
-	"Writes a topology file, on standard output without -o.\n"
-	"Exit: 0 done, 2 bad request, 3 not able.\n"
+	"Writes a topology file, by default to standard output.\n"
+	"Exit: 0 success, 2 invalid request, 3 not possible on this machine.\n"
 	"\n"
-	"Kinds and their options. Every kind also takes --rate (10Gbps) and --delay (30ns):\n";
+	"Kinds and their options. Every kind also accepts --rate (10Gbps) and --delay (30ns):\n";
 
 static const char *value_name(const struct generator_option *option)
 {
@@ -90,8 +91,8 @@ static void print_help(int argc, char **argv)
 	}
 	printf("usage: weft topo gen %s [--OPTION VALUE]... [-o FILE]\n\n", generator->name);
 	print_kind(generator, stdout);
-	fputs("Every kind also takes --rate (10Gbps) and --delay (30ns).\n"
-	      "Exit: 0 done, 2 bad request, 3 not able.\n",
+	fputs("Every kind also accepts --rate (10Gbps) and --delay (30ns).\n"
+	      "Exit: 0 success, 2 invalid request, 3 not possible on this machine.\n",
 		stdout);
 }
 

@@ -26,15 +26,15 @@ static const char usage[] =
 	"usage: weft twin LISTING [--routes DUMP [--subnet FILE] [--sl2vl FILE\n"
 	"                 [--path-records FILE]]] [--counters FILE]... [--html PAGE] [--json]\n"
 	"\n"
-	"LISTING is a topology file or what 'weft topo import' reads; its format is recognised.\n"
-	"DUMP and the files after it are the routes in force, as for 'weft route import'. Prints what\n"
-	"was read, the levels, irregular cables, the verdict on the routes, the hot links under\n"
-	"uniform traffic, and what other routes and faster cables would change. PAGE gets the same\n"
-	"with a picture.\n"
-	"--counters: what perfquery -x, ibqueryerrors --data or ibdiagnet (ibdiagnet2.pm) prints, for\n"
-	"measured loads beside predicted ones; given twice, it uses the difference.\n"
-	"Exit: 0 done, 1 the routes in force are not connected or may deadlock, 2 bad request, 3 not\n"
-	"able.\n";
+	"LISTING is a topology file, or a file that 'weft topo import' reads; its format is detected.\n"
+	"DUMP and the files after it contain the routes in use, as for 'weft route import'. Prints the\n"
+	"size, the levels, irregular cables, the verdict on the routes, the most loaded links under\n"
+	"uniform traffic, and what other routes and faster cables would change. PAGE receives the same\n"
+	"information with a picture.\n"
+	"--counters reads the output of perfquery -x, ibqueryerrors --data or ibdiagnet (ibdiagnet2.pm)\n"
+	"and shows measured next to predicted loads. Given twice, it uses the difference.\n"
+	"Exit: 0 success, 1 the routes in use are not connected or may deadlock, 2 invalid request, 3 not\n"
+	"possible on this machine.\n";
 
 static json_t *hot_json(const struct topology *topology, const struct route_report *report)
 {
