@@ -121,7 +121,8 @@ void link_end_fill_hello(struct link_end *end, struct control_hello *hello, weft
 		.generation = end->generation,
 		.peer_generation = end->peer_generation,
 	};
-	end->hello_due = now + end->config.hello_ps;
+	/* Hellos of all links are due together, so that an idle loop wakes up once for them. */
+	end->hello_due = now - now % end->config.hello_ps + end->config.hello_ps;
 }
 
 /* Adopts a new session. The neighbour has restarted: it has sent nothing yet, and its old limits

@@ -99,6 +99,20 @@ void link_end_init(struct link_end *end, const struct link_end_config *config, w
  * block suffices. */
 unsigned link_end_poll(struct link_end *end, weft_time now);
 
+/* Returns when an idle end must be polled again if no frame arrives: a hello is due, or the
+ * neighbour has been silent for too long. The time is in the past until both ends know each other's
+ * session. Credit frames that only repeat a limit may wait. */
+static inline weft_time link_end_due(const struct link_end *end)
+{
+	weft_time silent = end->heard_at + LINK_HELLOS_MISSED * end->config.hello_ps + 1;
+
+	if (end->config.open)
+		return WEFT_TIME_NEVER;
+	if (end->state != LINK_UP || !end->known)
+		return end->polled_at;
+	return end->hello_due < silent ? end->hello_due : silent;
+}
+
 /* Call when the device has lost or regained its carrier. Without a carrier, the link goes down at
  * the next poll. A regained carrier makes a hello due immediately. */
 void link_end_set_dark(struct link_end *end, bool dark, weft_time now);

@@ -218,6 +218,8 @@ int shared_file_watch(struct shared_file *file, int inotify)
 {
 	char path[32];
 
+	if (file->watch >= 0 && file->inotify == inotify)
+		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
 	file->inotify = inotify;
 	file->watch = inotify_add_watch(inotify, path, IN_MODIFY);

@@ -171,3 +171,5 @@ struct latency_extension *poll_switch_extension(void *ctx, const struct weft_pac
  * due control frames. Returns the number of frames moved, including those passed between shards. If
  * it is 0, the loop may yield. */
 unsigned poll_switch_run(struct poll_switch *ps, weft_time now);
+/* Data frames in and out so far, without those that a divided switch's other shards moved. */
+uint64_t poll_switch_data_moved(const struct poll_switch *ps);

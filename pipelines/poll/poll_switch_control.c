@@ -53,8 +53,9 @@ bool poll_switch_control_send(
 	return true;
 }
 
-static uint64_t data_moved(const struct weft_switch *sw)
+uint64_t poll_switch_data_moved(const struct poll_switch *ps)
 {
+	const struct weft_switch *sw = ps->sw;
 	uint64_t moved = 0;
 
 	for (unsigned at = 0; at < sw->ports; at++)
@@ -111,7 +112,7 @@ bool poll_switch_control_is_idle(struct poll_switch *ps)
 {
 	uint64_t before = ps->mapper.data_moved;
 
-	ps->mapper.data_moved = data_moved(ps->sw);
+	ps->mapper.data_moved = poll_switch_data_moved(ps);
 	if (ps->mapper.data_moved != before || !switch_is_empty(ps->sw))
 		return false;
 	for (unsigned at = 0; at < ps->ports; at++)

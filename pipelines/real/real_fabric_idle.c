@@ -14,11 +14,11 @@
  * loop moved, such as a mapper's request: another one is likely to follow soon. */
 #define IDLE_PS (5 * PS_PER_MS)
 #define CALM_PS (100 * PS_PER_US)
-/* Replaces CALM_PS if frames come from other processes, whose hosts may have more to send. */
+/* Likewise after data from other processes, whose hosts may have more to send. */
 #define CALM_BESIDE_PS (2 * PS_PER_MS)
 /* Time without sleep after a cable was cut or rejoined: its ends and the mapper must detect it. */
 #define AWAKE_HELLOS (2 * LINK_HELLOS_MISSED)
-#define REST_MS      50
+#define REST_PS      (50 * PS_PER_MS)
 /* A neighbour in another process expects a hello in each hello interval. */
 #define RESTS_PER_HELLO 4
 #define READY_MAX       8
@@ -85,13 +85,47 @@ void real_idle_close(struct real_fabric *fabric)
 
 /* --- sleeping --- */
 
-/* Returns the maximum sleep of a loop; 0: neighbours would miss its hellos. */
-static int rest_ms(const struct real_fabric *fabric)
+/* Returns the minimum sleep of a loop, in real time; 0: neighbours would miss its hellos. */
+static weft_time rest_min(const struct real_fabric *fabric)
 {
-	weft_time longest = clock_span(&fabric->clock, fabric->options.run->hello_ps) /
-			    RESTS_PER_HELLO / PS_PER_MS;
+	weft_time rest =
+		clock_span(&fabric->clock, fabric->options.run->hello_ps) / RESTS_PER_HELLO;
 
-	return fabric->whole || longest > REST_MS ? REST_MS : (int)longest;
+	if (fabric->whole || rest > REST_PS)
+		return REST_PS;
+	return rest >= PS_PER_MS ? rest : 0;
+}
+
+/* Returns when a link of the loop first needs it. */
+static weft_time links_due(const struct real_worker *worker)
+{
+	const struct real_fabric *fabric = worker->fabric;
+	weft_time due = WEFT_TIME_NEVER;
+
+	for (unsigned i = worker->first_host; i < worker->last_host; i++)
+		due = RTE_MIN(due, link_end_due(nic_link(fabric->hosts[i].poll->nic)));
+	for (unsigned i = worker->first_polled; i < worker->last_polled; i++) {
+		const struct poll_switch *poll = fabric->polled[i].poll;
+
+		for (unsigned at = 0; at < poll->ports; at++)
+			if (port_set_has(poll->present, at))
+				due = RTE_MIN(due, link_end_due(&poll->sw->port[at].link));
+	}
+	return due;
+}
+
+/* Returns the maximum sleep of a loop, in real time. After data the loop still refreshes credits,
+ * because a frame with the neighbour's credits may have been lost. */
+static weft_time rest_for(const struct real_worker *worker, weft_time now)
+{
+	const struct real_fabric *fabric = worker->fabric;
+	weft_time min = rest_min(fabric), due = links_due(worker);
+
+	if (fabric->whole || due <= now ||
+		now - worker->rest.data_since < AWAKE_HELLOS * fabric->options.run->hello_ps)
+		return min;
+	due = RTE_MIN(due - now, clock_share(&fabric->clock, REST_PS));
+	return RTE_MAX(min, clock_span(&fabric->clock, due));
 }
 
 /* A frame from a different process wakes only the loop that polls its port, and that loop does not
@@ -103,7 +137,7 @@ static bool loops_can_rest(const struct real_fabric *fabric)
 
 void real_idle_allow(struct real_fabric *fabric, bool allowed, weft_time now)
 {
-	bool may = allowed && now >= fabric->awake_until && rest_ms(fabric) > 0;
+	bool may = allowed && now >= fabric->awake_until && rest_min(fabric) > 0;
 
 	if (may == atomic_load_explicit(&fabric->may_rest, memory_order_relaxed))
 		return;
@@ -169,15 +203,31 @@ static bool holds_frames(const struct real_worker *worker)
 	return full;
 }
 
+/* Requests of mappers arrive all the time, and are not data. */
+static void note_data(struct real_worker *worker, weft_time now)
+{
+	const struct real_fabric *fabric = worker->fabric;
+	uint64_t data = 0;
+
+	for (unsigned i = worker->first_host; i < worker->last_host; i++)
+		data += nic_counters(fabric->hosts[i].poll->nic)[NIC_FRAMES_RECEIVED];
+	for (unsigned i = worker->first_polled; i < worker->last_polled; i++)
+		data += poll_switch_data_moved(fabric->polled[i].poll);
+	if (data != worker->rest.data)
+		worker->rest.data_since = now;
+	worker->rest.data = data;
+}
+
 /* Returns true if the loop has carried no frame for long enough. */
 static bool is_calm(const struct real_worker *worker, weft_time now)
 {
-	const struct real_fabric *fabric = worker->fabric;
-	weft_time calm = now - worker->rest.calm_since;
+	const struct clock *clock = &worker->fabric->clock;
+	const struct real_idle *rest = &worker->rest;
 
-	if (calm < CALM_PS || fabric->whole)
-		return calm >= CALM_PS;
-	return clock_span(&fabric->clock, calm) >= CALM_BESIDE_PS && !holds_frames(worker);
+	if (worker->fabric->whole)
+		return now - rest->calm_since >= CALM_PS;
+	return clock_span(clock, now - rest->calm_since) >= CALM_PS &&
+	       clock_span(clock, now - rest->data_since) >= CALM_BESIDE_PS && !holds_frames(worker);
 }
 
 /* Returns true if the worker has been idle for long enough. If busy, notifies the other loops. */
@@ -188,6 +238,8 @@ static bool is_idle(struct real_worker *worker, weft_time now)
 
 	if (worker->carried > 0)
 		rest->calm_since = now;
+	if (!worker->fabric->whole)
+		note_data(worker, now);
 	if (busy)
 		rest->idle_since = now;
 	if (busy && !atomic_load_explicit(&rest->busy, memory_order_relaxed)) {
@@ -294,9 +346,10 @@ static void silence_bell(const struct real_worker *worker)
 static void sleep_until_ready(struct real_worker *worker, struct waiting *waiting)
 {
 	const struct clock *clock = &worker->fabric->clock;
-	int ms = rest_ms(worker->fabric);
-	weft_time asked = clock_share(clock, (weft_time)ms * PS_PER_MS), began = clock_now(clock);
-	int events = poll(waiting->on, waiting->count, ms);
+	weft_time began = clock_now(clock), span = rest_for(worker, began);
+	weft_time asked = clock_share(clock, span);
+	const struct timespec limit = {.tv_nsec = (long)(span / PS_PER_NS)};
+	int events = ppoll(waiting->on, waiting->count, &limit, NULL);
 	weft_time slept = clock_now(clock) - began;
 
 	loop_stall_exempt(&worker->stall, slept < asked ? slept : asked);
@@ -334,8 +387,6 @@ bool real_idle(struct real_worker *worker, weft_time now)
 		all_may_rest(fabric);
 	if (rests)
 		sleep_until_ready(worker, &waiting);
-	if (!rests && !fabric->whole)
-		worker->rest.calm_since = now; /* do not retry immediately */
 	ports_signal(worker, -1, &waiting);
 	ask_programs(worker, false);
 	atomic_store(&worker->rest.resting, false);

@@ -4,8 +4,9 @@
 
 /* The loops of an idle fabric sleep until a TAP is readable, a frame arrives from a different
  * process, a loop or the control thread has work for them, or a command arrives. They also wake up
- * every 50 ms and, in a process with only part of a lab, four times per hello interval. Such a
- * process sleeps only if it has a single loop and no ethdev, whose frames arrive without a signal
+ * every 50 ms. In a process with only part of a lab, they wake up once per hello interval, or four
+ * times while a link is down and for some intervals after data. Such a process sleeps only if it
+ * has a single loop and no ethdev, whose frames arrive without a signal
  * (port_sleep()).
  *
  * No loop sleeps in these cases: a host of any loop is busy, since its frames may be in flight

@@ -205,7 +205,9 @@ static int work(void *ctx)
 		if (leads && real_lead(fabric))
 			halt(fabric);
 		/* The leader must read commands before it sleeps. */
-		if (leads != worker->leader || !real_idle(worker, now)) {
+		if (leads == worker->leader && real_idle(worker, now)) {
+			yield.idle = 0; /* the next iteration sends hellos and sleeps again */
+		} else {
 			yield.serves = worker->carried == 0 && serves_programs(worker);
 			poll_yield_update(&yield, worker->carried);
 		}

@@ -112,6 +112,8 @@ struct real_idle {
 	atomic_bool resting;  /* asleep or about to be; other threads then signal 'wake' */
 	weft_time idle_since; /* since when none of its hosts has been busy */
 	weft_time calm_since; /* since when it has carried no frame */
+	weft_time data_since; /* since when no data from other processes has arrived */
+	uint64_t data;        /* data frames so far, to detect more */
 };
 
 struct real_worker {

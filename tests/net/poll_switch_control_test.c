@@ -175,9 +175,20 @@ UNIT_TEST(a_switch_that_stores_data_is_not_idle)
 	end();
 }
 
+/* Links of one slot, which no hello or credit frame takes for 10 us. */
+static void begin_with_one_slot(void)
+{
+	const struct link_end *link;
+
+	begin_up(&(struct bench_config){.voq = true, .slots = 1});
+	link = &bench.sw->port[2].link;
+	while (RTE_MIN(link->hello_due, link->credit_due) < bench.now + 10 * PS_PER_US)
+		turn(&bench);
+}
+
 UNIT_TEST(data_that_waits_for_its_port_is_not_idle)
 {
-	begin_up(&(struct bench_config){.voq = true, .slots = 1});
+	begin_with_one_slot();
 	bench.host[2].silent = true;
 	order(DEVICE_PAUSE);
 	for (unsigned i = 0; i < 3 && !tx_queue_holds_data(&bench.ps->port[2].tx); i++) {
@@ -211,7 +222,7 @@ static unsigned fill_port_two(void)
 /* The switch is paused. How many frames were sent. */
 static unsigned begin_with_port_two_full(void)
 {
-	begin_up(&(struct bench_config){.voq = true, .slots = 1});
+	begin_with_one_slot();
 	order(DEVICE_PAUSE);
 	return fill_port_two();
 }

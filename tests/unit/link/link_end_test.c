@@ -325,6 +325,40 @@ TEST(the_next_credit_frame_heals_what_a_lost_data_frame_took)
 	assert_int_equal(credit_available(&sender->tx[1]), VC_BLOCKS);
 }
 
+TEST(hellos_of_links_that_came_up_at_different_times_are_due_together)
+{
+	struct control_hello hello;
+
+	link_end_fill_hello(&bench->side[0].end, &hello, 42 * HELLO_PS + 1);
+	link_end_fill_hello(&bench->side[1].end, &hello, 43 * HELLO_PS - 1);
+	assert_int_equal(bench->side[0].end.hello_due, 43 * HELLO_PS);
+	assert_int_equal(bench->side[1].end.hello_due, 43 * HELLO_PS);
+}
+
+/* The neighbour dies in the middle of it. */
+TEST(an_end_that_is_polled_only_when_due_sends_its_hellos_and_notices_silence)
+{
+	struct link_end *end = &bench->side[0].end;
+	weft_time silent;
+	unsigned hellos = 0;
+
+	assert_true(link_end_due(end) <= bench->now);
+	settle(bench);
+	silent = end->heard_at + LINK_HELLOS_MISSED * HELLO_PS;
+	while (end->state == LINK_UP) {
+		struct control_hello hello;
+
+		assert_true(link_end_due(end) > bench->now);
+		bench->now = link_end_due(end);
+		if ((link_end_poll(end, bench->now) & LINK_SEND_HELLO) == 0)
+			continue;
+		link_end_fill_hello(end, &hello, bench->now);
+		hellos++;
+	}
+	assert_int_equal(bench->now, silent + 1);
+	assert_int_equal(hellos, LINK_HELLOS_MISSED);
+}
+
 TEST(totals_may_pass_two_to_the_32)
 {
 	settle(bench);

@@ -59,7 +59,41 @@ UNIT_TEST(an_absence_without_rest_counts)
 	assert_int_equal(real_idle_away(&worker, PS_PER_S + PS_PER_MS), PS_PER_MS);
 }
 
-/* --- ports that wake a loop --- */
+/* --- a loop of a switch with one port --- */
+
+static struct run_config run;
+static struct real_fabric fabric;
+static struct poll_switch poll_of;
+static struct real_polled polled = {.poll = &poll_of};
+
+/* It has been idle for a second of the clock. */
+static struct real_worker *worker_with(weft_time hello_ps, struct port *port)
+{
+	struct real_worker *worker = &fabric.worker[0];
+
+	run = (struct run_config){.hello_ps = hello_ps};
+	poll_of = (struct poll_switch){.ports = 1, .port[0].port = port};
+	poll_of.sw = aligned_alloc(
+		RTE_CACHE_LINE_SIZE, sizeof(*poll_of.sw) + sizeof(poll_of.sw->port[0]));
+	memset(poll_of.sw, 0, sizeof(*poll_of.sw) + sizeof(poll_of.sw->port[0]));
+	poll_of.sw->ports = 1;
+	fabric = (struct real_fabric){
+		.options.run = &run, .polled = &polled, .loops = 1, .rests = true};
+	clock_start(&fabric.clock, 1);
+	fabric.clock.origin_tsc -= fabric.clock.hz;
+	atomic_store(&fabric.may_rest, true);
+	*worker = (struct real_worker){.fabric = &fabric,
+		.last_polled = 1,
+		.rest = {.ready = epoll_create1(0), .wake = -1, .bell = eventfd(0, EFD_NONBLOCK)}};
+	return worker;
+}
+
+static void close_worker(struct real_worker *worker)
+{
+	close(worker->rest.bell);
+	close(worker->rest.ready);
+	free(poll_of.sw);
+}
 
 static bool is_always_ready(struct port *port, int inotify, int *fd)
 {
@@ -70,26 +104,45 @@ static bool is_always_ready(struct port *port, int inotify, int *fd)
 /* Its frames stay in the device, because there is no buffer for them. */
 UNIT_TEST(a_port_that_stays_ready_does_not_end_one_sleep_after_the_other)
 {
-	static struct run_config run = {.hello_ps = PS_PER_S};
-	static struct real_fabric fabric = {.options = {.run = &run}, .loops = 1, .rests = true};
-	static struct weft_switch sw;
-	static struct poll_switch poll = {.sw = &sw, .ports = 1};
 	int ready = eventfd(1, EFD_NONBLOCK);
 	struct port port = {.sleep = is_always_ready, .ctx = &ready};
-	struct real_polled polled = {.poll = &poll};
-	struct real_worker *worker = &fabric.worker[0];
+	struct real_worker *worker = worker_with(PS_PER_S, &port);
 
-	clock_start(&fabric.clock, 1);
-	fabric.clock.origin_tsc -= fabric.clock.hz; /* it has been idle for a second */
-	fabric.polled = &polled;
-	poll.port[0].port = &port;
-	atomic_store(&fabric.may_rest, true);
-	*worker = (struct real_worker){.fabric = &fabric,
-		.last_polled = 1,
-		.rest = {.ready = epoll_create1(0), .wake = -1, .bell = eventfd(0, EFD_NONBLOCK)}};
 	assert_true(real_idle(worker, clock_now(&fabric.clock)));
 	assert_false(real_idle(worker, clock_now(&fabric.clock)));
 	close(ready);
-	close(worker->rest.bell);
-	close(worker->rest.ready);
+	close_worker(worker);
+}
+
+UNIT_TEST(a_loop_sleeps_again_sooner_after_a_mapper_frame_than_after_data)
+{
+	struct real_worker *worker = worker_with(10 * PS_PER_MS, NULL);
+	weft_time now = clock_now(&fabric.clock);
+
+	worker->carried = 1;
+	assert_false(real_idle(worker, now));
+	worker->carried = 0;
+	assert_true(real_idle(worker, now + PS_PER_MS));
+	poll_of.sw->port[0].count[SWITCH_DATA_IN]++;
+	assert_false(real_idle(worker, now + PS_PER_MS));
+	assert_false(real_idle(worker, now + 2 * PS_PER_MS));
+	assert_true(real_idle(worker, now + 3 * PS_PER_MS));
+	close_worker(worker);
+}
+
+UNIT_TEST(an_idle_loop_sleeps_until_a_hello_is_due)
+{
+	struct real_worker *worker = worker_with(40 * PS_PER_MS, NULL);
+	weft_time now = clock_now(&fabric.clock);
+	struct link_end *link = &poll_of.sw->port[0].link;
+
+	poll_of.present = port_set_of(0);
+	*link = (struct link_end){.config.hello_ps = run.hello_ps,
+		.state = LINK_UP,
+		.known = true,
+		.heard_at = now,
+		.hello_due = now + 30 * PS_PER_MS};
+	assert_true(real_idle(worker, now));
+	assert_true(clock_now(&fabric.clock) >= link->hello_due);
+	close_worker(worker);
 }
