@@ -209,7 +209,9 @@ int sandbox_enter(const struct sandbox_options *options, struct error *error)
 }
 
 #define STEP_MS 1
-#define WAIT_MS 5000 /* a thread runs its handler when it gets a CPU */
+/* A thread runs its handler once it gets a CPU and has left system calls that signals do not
+ * interrupt. At load 40, 5 s were once too short. The limit only turns a hang into a message. */
+#define WAIT_MS 120000
 
 /* Restricts this thread. Makes only system calls, because it also runs in a signal handler. */
 static void keep_here(uint64_t capabilities)

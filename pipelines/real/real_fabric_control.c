@@ -298,11 +298,13 @@ static void *run_plane(void *ctx)
 	const struct clock *clock = &control->fabric->clock;
 	weft_time now = 0, before = clock_now(clock), left = before, asleep = 0;
 
-	while (!atomic_load_explicit(&control->halt, memory_order_relaxed)) {
+	while (true) {
 		weft_time wall, due;
 
-		/* The work of earlier ring() calls is visible to this poll. */
+		/* The work of earlier ring() calls, or the halt, is visible to what follows. */
 		atomic_exchange(&control->rung, false);
+		if (atomic_load_explicit(&control->halt, memory_order_relaxed))
+			return NULL;
 		wall = clock_now(clock);
 		now += RTE_MIN(wall - before, asleep + STEP_MAX_PS);
 		before = wall;
@@ -316,7 +318,6 @@ static void *run_plane(void *ctx)
 		else
 			sched_yield();
 	}
-	return NULL;
 }
 
 /* Starts a control thread of EAL, on a CPU without a pinned loop. If this fails, nothing computes
