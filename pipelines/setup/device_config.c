@@ -129,7 +129,7 @@ int device_use_tables(struct weft_switch *sw, const struct switch_tables *tables
 	for (unsigned sl = 0; sl < 16; sl++)
 		sl_to_vc[sl] = (uint8_t)(sl < tables->queues ? sl : 0);
 	result = switch_set_routing(sw, &routing);
-	/* They belong to the paths and numbers of the tables before. */
+	/* The path lengths apply only to the previous tables. */
 	if (result == 0)
 		sw->detour.config.lengths = NULL;
 	return result;

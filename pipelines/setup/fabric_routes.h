@@ -35,7 +35,7 @@ int fabric_routes_find_root(const struct run_config *run, const struct topology 
  * interfaces or switches; -ENOMEM. */
 int fabric_routes_compute(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct error *error);
-/* Does the same, but leaves 'lengths' NULL: only switches read them. */
+/* Like fabric_routes_compute(), without 'lengths' (NULL), which only switches read. */
 int fabric_routes_find(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct error *error);
 /* Prepares for routes from a mapper: sets the queuing scheme and what the algorithm determines. */

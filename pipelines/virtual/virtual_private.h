@@ -226,8 +226,8 @@ struct virtual_events;
 struct virtual_reroute;
 struct virtual_mapper;
 
-/* Frames lost since the start of the run (virtual_faults.h). 'unsent': hosts gave these frames up
- * before sending them. */
+/* Frames lost since the start of the run (virtual_faults.h). 'unsent': given up by hosts before
+ * they were sent. */
 struct virtual_fault_count {
 	uint64_t lost, abandoned, unsent, corrupted, credits_lost;
 };
