@@ -81,7 +81,7 @@ const struct yaml_field lab_file_fields[] = {
 		.doc = "A route out of the fabric, for hosts with edges."},
 	{"eal", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, eal), .read = lab_read_words,
 		.write = lab_write_words, .form = "<texts>",
-		.doc = "Further arguments for the EAL of every process."},
+		.doc = "Additional EAL arguments of every process."},
 	{"security", YAML_FIELD_SECTION, YAML_MEMBER(struct lab_config, run.security),
 		.fields = lab_security_fields,
 		.doc = "Keys and restrictions of the lab's processes."},

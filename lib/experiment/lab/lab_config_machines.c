@@ -156,7 +156,7 @@ const struct yaml_field lab_machine_fields[] = {
 		.doc = "Switches and hosts that run there. Each device of the topology is on one machine."},
 	{"ports", YAML_FIELD_CUSTOM, .offset = 0, .fields = port_fields, .read = read_ports,
 		.write = write_ports, .present = ports_present,
-		.doc = "The devices behind the ports of these machines, as in the topology's `ports`."},
+		.doc = "The devices bound to ports of this machine, as in the topology's `ports`."},
 	{NULL},
 };
 #undef S

@@ -39,7 +39,7 @@ const struct yaml_field lab_security_fields[] = {
 		.form = "<path>",
 		.doc = "Key file that authenticates control frames between processes."},
 	{"data", YAML_FIELD_BOOL, YAML_MEMBER(struct run_config_security, data),
-		.doc = "Hosts also authenticate data frames end to end. Needs `link-key`."},
+		.doc = "Hosts also authenticate data frames end to end. Requires `link-key`."},
 	{"sandbox", YAML_FIELD_BOOL, YAML_MEMBER(struct run_config_security, sandbox),
 		.doc = "Restricts running processes to the system calls that they need."},
 	{NULL},

@@ -56,7 +56,7 @@ const struct yaml_field run_file_fields[] = {
 	{"jobs", YAML_FIELD_CUSTOM, .offset = 0, .size = sizeof(struct run_config),
 		.read = run_read_jobs, .write = run_write_jobs, .present = run_jobs_present,
 		.fields = run_job_fields,
-		.doc = "Schedules or traffic that run side by side, each on its own hosts."},
+		.doc = "Schedules or traffic that run concurrently, each on its own hosts."},
 	{NULL},
 };
 

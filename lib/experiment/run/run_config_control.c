@@ -187,7 +187,7 @@ const struct yaml_field run_pr_drb_fields[] = {
 		.choices = similarity_choices,
 		.doc = "The flows that this share refers to: those seen, or the union of both sets."},
 	{"entries", YAML_FIELD_NUMBER, YAML_MEMBER(S, entries), .min = 1, .max = ENTRIES_MAX,
-		.doc = "Maximum number of stored solutions. The one that was unused for the longest time is replaced."},
+		.doc = "Maximum number of stored solutions. The solution unused for the longest time is replaced."},
 	{"save", YAML_FIELD_CHOICE, YAML_MEMBER(S, save), .choices = save_choices,
 		.doc = "When solutions are stored: once stable, or only in the low zone."},
 	{"improve", YAML_FIELD_BOOL, YAML_MEMBER(S, improve),

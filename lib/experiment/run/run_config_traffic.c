@@ -175,7 +175,7 @@ const struct yaml_field run_traffic_fields[] = {
 		.doc = "The hosts that send."},
 	{"to", YAML_FIELD_CUSTOM, YAML_MEMBER(S, to), .read = read_hosts, .write = write_hosts,
 		.present = hosts_present, .form = HOSTS_FORM, .tag = TRAFFIC_TO,
-		.doc = "The destination hosts. Required for a hot spot. With `pcap`: destinations, drawn, of packets to addresses without a host."},
+		.doc = "The destination hosts. Required for a hot spot. With `pcap`: hosts from which destinations are drawn for packets to addresses without a host."},
 	{"rail", YAML_FIELD_CHOICE, YAML_MEMBER(S, rail), .choices = rail_choices,
 		.present = rail_present, .tag = TRAFFIC_RATE | TRAFFIC_SIZES | TRAFFIC_FILE,
 		.doc = "The ports that messages use between hosts with several ports. Default: `same-rail`."},

@@ -56,10 +56,10 @@ static const struct yaml_field when_fields[] = {
 #define S struct run_event
 const struct yaml_field run_event_fields[] = {
 	{"at", YAML_FIELD_TIME, YAML_MEMBER(S, at_ps), .min = 1, .present = time_present,
-		.doc = "When it occurs, since the start of the run."},
+		.doc = "Time of the event, since the start of the run."},
 	{"every", YAML_FIELD_TIME, YAML_MEMBER(S, every_ps), .min = PS_PER_US,
 		.present = time_present,
-		.doc = "Repeats it at this interval, first at `at` or after one interval."},
+		.doc = "Repeats the event at this interval, first at `at` or after one interval."},
 	{"jitter", YAML_FIELD_SHARE, YAML_MEMBER(S, jitter_ppm), .max = QUANTITY_WHOLE_PPM / 2,
 		.present = jitter_present,
 		.doc = "Moves each repetition by up to this share of `every`, earlier or later."},
@@ -83,7 +83,7 @@ const struct yaml_field run_event_fields[] = {
 		.doc = "Share of the credit frames that are lost."},
 	{"drain", YAML_FIELD_RATE, YAML_MEMBER(S, drain_bps), .min = TOPOLOGY_RATE_MIN_BPS,
 		.max = TOPOLOGY_RATE_MAX_BPS, .present = time_present,
-		.doc = "The rate at which the host accepts frames from then on."},
+		.doc = "The new rate at which the host accepts frames."},
 	{"when", YAML_FIELD_SECTION, YAML_MEMBER(S, when), .fields = when_fields,
 		.present = when_present, .doc = "Occurs once, when a counter exceeds a value."},
 	{NULL},
