@@ -14,7 +14,6 @@
 #define DATA_MBUFS_MIN    2048u /* per port: one-block frames that its credits admit */
 #define DATA_MBUFS_SMALL  8192u /* four such ports; fabrics with more ports share mbufs */
 #define DATA_MBUFS_MAX    65536u
-#define DATA_MBUFS_A_PORT 1024u /* most of a port's buffer; an empty pool delays senders */
 #define CONTROL_MBUFS_MIN 4096u
 /* A port's transmitter holds at most two bursts of control frames; some more are in flight. */
 #define CONTROL_MBUFS_A_PORT (4u * PORT_BURST)
@@ -46,7 +45,7 @@ void real_pool_sizes(const struct real_pool_request *request, struct real_pool_s
 {
 	/* A slow link may hold only data frames, or only control frames. */
 	unsigned held = request->held;
-	unsigned data = request->ends * DATA_MBUFS_A_PORT + request->transit + held;
+	unsigned data = request->ends * REAL_PORT_MBUFS - request->spared + request->transit + held;
 	unsigned control = request->ends * CONTROL_MBUFS_A_PORT + held;
 	unsigned cached = RTE_MAX(request->lcores, 1u) * CACHED_MBUFS;
 

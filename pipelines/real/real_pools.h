@@ -9,9 +9,12 @@
 
 #include "port/port_ethdev.h"
 
+#define REAL_PORT_MBUFS 1024u /* most of a port's buffer; an empty pool delays senders */
+
 struct real_pool_request {
 	unsigned ends;      /* ports of local devices */
 	unsigned transit;   /* buffers that re-injecting hosts may hold */
+	unsigned spared;    /* buffers that switches' ports do not need, because frames are long */
 	unsigned held;      /* frames that ports delay (tx_queue_pace()) */
 	uint32_t mtu_bytes; /* maximum payload of a frame */
 	unsigned lcores;    /* poll loops, each with an mbuf cache */

@@ -80,6 +80,30 @@ UNIT_TEST(memory_counts_what_pages_waste)
 		    (uint64_t)sizes.data_mbufs * 4096);
 }
 
+/* Frames of one block that fill the default buffer of 128 KiB. */
+UNIT_TEST(processes_with_few_ports_have_a_buffer_for_each_block_that_they_grant)
+{
+	for (unsigned ends = 1; ends <= 4; ends++) {
+		const struct real_pool_request request = {.ends = ends, .mtu_bytes = 4096};
+		struct real_pool_sizes sizes;
+
+		real_pool_sizes(&request, &sizes);
+		assert_true(sizes.data_mbufs >= ends * 2048);
+	}
+}
+
+UNIT_TEST(buffers_that_long_frames_do_not_need_are_spared)
+{
+	const struct real_pool_request usual = {.ends = 32, .mtu_bytes = 4096};
+	struct real_pool_request spare = usual;
+	struct real_pool_sizes all, sizes;
+
+	spare.spared = 24 * 900;
+	real_pool_sizes(&usual, &all);
+	real_pool_sizes(&spare, &sizes);
+	assert_int_equal(sizes.data_mbufs, all.data_mbufs - spare.spared);
+}
+
 /* 'weft lab set' may give all links that leave the process a long delay. */
 UNIT_TEST(frames_that_are_held_back_take_none_of_the_others_away)
 {
