@@ -293,6 +293,25 @@ static void obey_start(struct real_fabric *fabric, const char *text, weft_time n
 		start_traffic(fabric, now, duration_ns * PS_PER_NS);
 }
 
+static void obey_lab(struct real_fabric *fabric, const char *text, weft_time now)
+{
+	if (strncmp(text, "traffic start ", 14) == 0)
+		obey_start(fabric, text + 14, now);
+	else if (strncmp(text, "traffic load ", 13) == 0)
+		real_traffic_load(fabric, text + 13);
+	else if (strcmp(text, "traffic stop") == 0 && fabric->phase != REAL_IDLE)
+		stop_traffic(fabric, now);
+	else if (strncmp(text, "waiting ", 8) == 0 && text[8] != '\0') {
+		snprintf(fabric->waiting, sizeof(fabric->waiting), "%s", text + 8);
+		give_order(fabric, REAL_ORDER_LOOK);
+	} else if (strncmp(text, "cables ", 7) == 0)
+		real_cables_load(fabric, text + 7, now);
+	else if (strncmp(text, "counts ", 7) == 0)
+		real_report_write(fabric, text + 7, false);
+	else if (strncmp(text, "report ", 7) == 0)
+		real_report_write(fabric, text + 7, true);
+}
+
 static void serve_command(struct real_fabric *fabric, weft_time now)
 {
 	char text[TELEMETRY_CONTROL_MAX];
@@ -309,23 +328,8 @@ static void serve_command(struct real_fabric *fabric, weft_time now)
 		real_links_set(fabric, text + 4);
 	else if (strcmp(text, "pad") == 0)
 		real_links_pad(fabric);
-	else if (!fabric->serving)
-		return;
-	else if (strncmp(text, "traffic start ", 14) == 0)
-		obey_start(fabric, text + 14, now);
-	else if (strncmp(text, "traffic load ", 13) == 0)
-		real_traffic_load(fabric, text + 13);
-	else if (strcmp(text, "traffic stop") == 0 && fabric->phase != REAL_IDLE)
-		stop_traffic(fabric, now);
-	else if (strncmp(text, "waiting ", 8) == 0 && text[8] != '\0') {
-		snprintf(fabric->waiting, sizeof(fabric->waiting), "%s", text + 8);
-		give_order(fabric, REAL_ORDER_LOOK);
-	} else if (strncmp(text, "cables ", 7) == 0)
-		real_cables_load(fabric, text + 7, now);
-	else if (strncmp(text, "counts ", 7) == 0)
-		real_report_write(fabric, text + 7, false);
-	else if (strncmp(text, "report ", 7) == 0)
-		real_report_write(fabric, text + 7, true);
+	else if (fabric->serving)
+		obey_lab(fabric, text, now);
 	real_task_end(&fabric->worker[0], began);
 }
 

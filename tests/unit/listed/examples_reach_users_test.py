@@ -20,7 +20,7 @@ traffic: [{pattern: uniform}]
 
 # Key of run files, word of the page, word as --explain prints it, settings that the word needs.
 WORDS = [
-    ("routing.algorithm", "valiant", "algorithm: valiant"),
+    ("routing.algorithm", "waypoint", "algorithm: waypoint"),
     ("routing.adaptive", "sampled", "adaptive: sampled", "topology=rlft:ports=4,stages=2", "routing.algorithm=dmodk"),
     ("nic.selector", "two-choices", "selector: two-choices"),
     ("queuing", "by-source", "queuing: by-source"),
@@ -63,15 +63,15 @@ class Examples(unittest.TestCase):
 
     def test_the_algorithm_computes_good_routes(self):
         routes = str(pathlib.Path(self.folder.name, "routes"))
-        done = weft("route", "compute", "torus:dims=4x4,hosts=1", "--algorithm", "valiant", "-o", routes)
+        done = weft("route", "compute", "torus:dims=4x4,hosts=1", "--algorithm", "waypoint", "-o", routes)
         self.assertEqual(done.returncode, 0, done.stderr)
         done = weft("route", "verify", "torus:dims=4x4,hosts=1", routes)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_the_algorithm_is_listed(self):
-        self.assertIn("\nvaliant ", weft("route", "algorithms").stdout)
-        self.assertIn('"valiant"', weft("route", "algorithms", "--json").stdout)
-        self.assertIn("valiant", weft("route", "compute", "ring:switches=3", "--algorithm", "xyz", "-o", "-").stderr)
+        self.assertIn("\nwaypoint ", weft("route", "algorithms").stdout)
+        self.assertIn('"waypoint"', weft("route", "algorithms", "--json").stdout)
+        self.assertIn("waypoint", weft("route", "compute", "ring:switches=3", "--algorithm", "xyz", "-o", "-").stderr)
 
     def test_the_kind_makes_topologies(self):
         self.assertIn("name: star-3-1", weft("topo", "gen", "star", "--leaves", "3").stdout)
