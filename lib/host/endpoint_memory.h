@@ -20,7 +20,7 @@
 
 #define ENDPOINT_MAGIC        0x77656674u /* "weft" */
 #define ENDPOINT_MARK         0xE1        /* first byte of a message */
-#define ENDPOINT_VERSION      2
+#define ENDPOINT_VERSION      3
 #define ENDPOINTS_MAX         64  /* per host */
 #define ENDPOINT_SEND_SLOTS   128 /* a power of two */
 #define ENDPOINT_PIECE_FRAMES 8   /* maximum; also the initial window of each peer */

@@ -208,10 +208,10 @@ int sandbox_enter(const struct sandbox_options *options, struct error *error)
 		strerror(-result));
 }
 
-#define STEP_MS 1
 /* A thread runs its handler once it gets a CPU and has left system calls that signals do not
  * interrupt. At load 40, 5 s were once too short. The limit only turns a hang into a message. */
-#define WAIT_MS 120000
+#define WAIT_S      120
+#define STEP_MAX_NS 16000000L
 
 /* Restricts this thread. Makes only system calls, because it also runs in a signal handler. */
 static void keep_here(uint64_t capabilities)
@@ -295,16 +295,20 @@ static int ask_all(uint64_t capabilities, bool again)
 int privileges_keep(uint64_t capabilities, struct error *error)
 {
 	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
-	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
+	struct timespec step = {.tv_nsec = 1000000}, now;
 	int left;
 
 	keep_here(capabilities);
 	sigaction(THREAD_SIGNAL, &action, NULL);
 	left = ask_all(capabilities, true);
-	for (int waited = 0; left != 0 && waited < WAIT_MS; waited += STEP_MS) {
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	for (time_t end = now.tv_sec + WAIT_S; left != 0 && now.tv_sec < end;) {
 		nanosleep(&step, NULL);
 		/* Threads started meanwhile have not been signalled. */
-		left = ask_all(capabilities, waited % 100 == 99);
+		left = ask_all(capabilities, step.tv_nsec == STEP_MAX_NS);
+		if (step.tv_nsec < STEP_MAX_NS)
+			step.tv_nsec *= 2;
+		clock_gettime(CLOCK_MONOTONIC, &now);
 	}
 	signal(THREAD_SIGNAL, SIG_IGN);
 	if (left == 0)

@@ -125,7 +125,7 @@ static weft_time rest_for(const struct real_worker *worker, weft_time now)
 		now - worker->rest.data_since < AWAKE_HELLOS * fabric->options.run->hello_ps)
 		return min;
 	due = RTE_MIN(due - now, clock_share(&fabric->clock, REST_PS));
-	return RTE_MAX(min, clock_span(&fabric->clock, due));
+	return RTE_MAX(CALM_PS, clock_span(&fabric->clock, due));
 }
 
 /* A frame from a different process wakes only the loop that polls its port, and that loop does not
@@ -219,15 +219,17 @@ static void note_data(struct real_worker *worker, weft_time now)
 }
 
 /* Returns true if the loop has carried no frame for long enough. */
-static bool is_calm(const struct real_worker *worker, weft_time now)
+static bool is_calm(struct real_worker *worker, weft_time now)
 {
 	const struct clock *clock = &worker->fabric->clock;
 	const struct real_idle *rest = &worker->rest;
 
 	if (worker->fabric->whole)
 		return now - rest->calm_since >= CALM_PS;
-	return clock_span(clock, now - rest->calm_since) >= CALM_PS &&
-	       clock_span(clock, now - rest->data_since) >= CALM_BESIDE_PS && !holds_frames(worker);
+	if (clock_span(clock, now - rest->calm_since) < CALM_PS)
+		return false;
+	note_data(worker, now);
+	return clock_span(clock, now - rest->data_since) >= CALM_BESIDE_PS && !holds_frames(worker);
 }
 
 /* Returns true if the worker has been idle for long enough. If busy, notifies the other loops. */
@@ -238,8 +240,6 @@ static bool is_idle(struct real_worker *worker, weft_time now)
 
 	if (worker->carried > 0)
 		rest->calm_since = now;
-	if (!worker->fabric->whole)
-		note_data(worker, now);
 	if (busy)
 		rest->idle_since = now;
 	if (busy && !atomic_load_explicit(&rest->busy, memory_order_relaxed)) {
@@ -278,6 +278,7 @@ static bool ask_programs(const struct real_worker *worker, bool rests)
 /* Descriptors on which a loop waits. */
 struct waiting {
 	nfds_t count;
+	bool deaf; /* a port can never signal arrivals */
 	struct pollfd on[PORTS_MAX + 1];
 };
 
@@ -288,6 +289,7 @@ static bool port_signals(struct port *port, int inotify, struct waiting *waiting
 
 	if (port == NULL)
 		return true;
+	waiting->deaf = waiting->deaf || port->sleep == NULL;
 	if (!port_sleep(port, inotify, &fd) || waiting->count > PORTS_MAX)
 		return false;
 	if (fd >= 0)
@@ -342,8 +344,8 @@ static void silence_bell(const struct real_worker *worker)
 		;
 }
 
-/* The requested sleep is not a stall; only time beyond it is. */
-static void sleep_until_ready(struct real_worker *worker, struct waiting *waiting)
+/* The requested sleep is not a stall; only time beyond it is. Returns false if it ended at once. */
+static bool sleep_until_ready(struct real_worker *worker, struct waiting *waiting)
 {
 	const struct clock *clock = &worker->fabric->clock;
 	weft_time began = clock_now(clock), span = rest_for(worker, began);
@@ -357,7 +359,8 @@ static void sleep_until_ready(struct real_worker *worker, struct waiting *waitin
 		read_events(worker);
 	/* An interface that is down, or without buffers for frames, would wake the loop forever. */
 	if (events > 0 && slept < CALM_PS)
-		worker->rest.calm_since = clock_now(clock);
+		worker->rest.calm_since = worker->rest.data_since = clock_now(clock);
+	return events == 0 || slept >= CALM_PS;
 }
 
 weft_time real_idle_away(const struct real_worker *worker, weft_time now)
@@ -386,9 +389,11 @@ bool real_idle(struct real_worker *worker, weft_time now)
 	rests = ask_programs(worker, true) && ports_signal(worker, worker->rest.bell, &waiting) &&
 		all_may_rest(fabric);
 	if (rests)
-		sleep_until_ready(worker, &waiting);
+		rests = sleep_until_ready(worker, &waiting);
 	ports_signal(worker, -1, &waiting);
 	ask_programs(worker, false);
+	if (waiting.deaf) /* do not retry at once */
+		worker->rest.data_since = clock_now(&fabric->clock);
 	atomic_store(&worker->rest.resting, false);
 	return rests;
 }

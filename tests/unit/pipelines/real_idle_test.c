@@ -95,9 +95,12 @@ static void close_worker(struct real_worker *worker)
 	free(poll_of.sw);
 }
 
+static unsigned sleeps;
+
 static bool is_always_ready(struct port *port, int inotify, int *fd)
 {
 	*fd = *(int *)port->ctx;
+	sleeps += inotify >= 0;
 	return true;
 }
 
@@ -108,8 +111,12 @@ UNIT_TEST(a_port_that_stays_ready_does_not_end_one_sleep_after_the_other)
 	struct port port = {.sleep = is_always_ready, .ctx = &ready};
 	struct real_worker *worker = worker_with(PS_PER_S, &port);
 
-	assert_true(real_idle(worker, clock_now(&fabric.clock)));
-	assert_false(real_idle(worker, clock_now(&fabric.clock)));
+	sleeps = 0;
+	real_idle(worker, clock_now(&fabric.clock));
+	assert_int_equal(sleeps, 1);
+	/* Later than after a mapper frame. */
+	assert_false(real_idle(worker, clock_now(&fabric.clock) + PS_PER_MS));
+	assert_int_equal(sleeps, 1);
 	close(ready);
 	close_worker(worker);
 }
