@@ -162,13 +162,15 @@ class Bridged(Cases):
     """Tests for Ethernets that learn addresses."""
 
     def test_no_bridge_sees_an_address_at_two_of_its_ports(self):
-        """What the bridges have learned: each NIC's own port has its address."""
+        """What the bridges have learned. A bridge that no frame of a NIC was flooded to lacks its address."""
+        everywhere = set()
         for bridge in self.bridges():
             seen = {}
             for entry in self.learned(bridge):
                 self.assertNotIn(entry[0], seen)
                 seen[entry[0]] = entry[1]
-            self.assertEqual(len(seen), 6, seen)
+            everywhere.update(seen)
+        self.assertEqual(len(everywhere), 6, everywhere)
 
 
 class Bridge(Bridged, unittest.TestCase):
