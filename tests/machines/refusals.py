@@ -146,7 +146,7 @@ def a_nic_of_the_kernel(machines):
 
 def a_nic_of_the_machines_own_network(machines):
     return machines.refused("m0", f"{WEFT} port bind eth0", 3,
-                            r"eth0 is in use by this machine's own network \(.*\): choose another port")
+                            r"eth0 is in use by this machine's own network \(.*\); choose another port")
 
 
 def a_nic_without_a_driver(machines):
@@ -157,7 +157,7 @@ def a_kernel_driver_that_is_not_loaded(machines):
     busybox = f"{FOLDER}/busybox"
     machines.guests["m0"].must(f"cp {kernel.files()}/busybox {FOLDER} && chmod 755 {busybox} && {busybox} rmmod vfio_pci")
     said = machines.refused("m0", f"{WEFT} port bind {machines.good()}", 3,
-                            r"the driver vfio-pci is not loaded: 'modprobe vfio-pci'")
+                            r"driver vfio-pci is not loaded; run 'modprobe vfio-pci'")
     machines.guests["m0"].must(f"{busybox} insmod {kernel.files()}/vfio-pci.ko")
     return said
 
@@ -189,8 +189,7 @@ def an_mtu_that_the_nic_does_not_have(machines):
 def a_cable_that_is_out(machines):
     machines.plugs["m0"][0].carrier(False)
     try:
-        return machines.up_refused("m0", machines.good(), r"link s0:1 - h1:0 is without carrier: is the cable plugged in, and the "
-                                   "other end on", wait=WAIT_FOR_CABLE)
+        return machines.up_refused("m0", machines.good(), r"link s0:1 - h1:0 is without carrier: is the cable plugged in, and is the other end on", wait=WAIT_FOR_CABLE)
     finally:
         machines.plugs["m0"][0].carrier(True)
 
@@ -217,7 +216,7 @@ def wait_open(machines):
 
 def vfio_without_an_iommu(machines):
     return machines.refused("m1", f"{WEFT} port bind {machines.old()}", 3,
-                            r"the IOMMU is off, but vfio-pci needs it: .*'weft port bind --driver uio_pci_generic ")
+                            r"vfio-pci needs the IOMMU, which is off\. .*'weft port bind --driver uio_pci_generic ")
 
 
 def an_iommu_that_is_off(machines):

@@ -290,7 +290,7 @@ class Auto(unittest.TestCase):
         self.addCleanup(lab.remove)
         done = lab.weft("up")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("dilation: auto measures a lab of one process; expected a number", done.stderr)
+        self.assertIn("dilation: auto requires a lab with a single process; expected a number", done.stderr)
 
 
 class Override(unittest.TestCase):
@@ -312,7 +312,7 @@ class Override(unittest.TestCase):
         self.assertEqual(lab.status()["dilation"], 2)
         text = labs.read(lab.file)
         pathlib.Path(lab.file).write_text(text.replace("load: 20%", "load: 30%"))
-        self.assertIn("was started with something else: traffic", lab.weft("status").stderr)
+        self.assertIn("was started with a different file: traffic", lab.weft("status").stderr)
         pathlib.Path(lab.file).write_text(text)
         self.assertIn(clocks[1], os.listdir("/dev/shm"))
         lab.must("down")

@@ -303,7 +303,7 @@ class Requests(Case):
         for old, new, why in (
                 ("dilation: 20", "dilation: 30", "dilation: 30 in the file, 20 in the lab"),
                 ("edges: {hosts: all, network: 10.83.0.0/24}", "edges: {hosts: [h0], network: 10.83.0.0/24}",
-                 "edges: the edge of running host h1 would change"),
+                 "edges: the edge of host h1 cannot change while the host is running"),
                 ("processes: each\n", "processes: each\ngroups: {both: [h0, h2]}\n",
                  "group 'both': some of its devices are running and some are new"),
                 ("processes: each", "processes: one", "processes: one in the file, each in the lab"),
@@ -348,7 +348,7 @@ class Requests(Case):
         lab.write(whole)
         done = lab.weft("apply")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("h1 was removed from the process of h0, which cannot take it back", done.stderr)
+        self.assertIn("h1 was removed from process h0 and cannot be added to it again", done.stderr)
 
 
 class RequestsOfOne(Case):
@@ -359,7 +359,7 @@ class RequestsOfOne(Case):
         lab = self.lab("o", net)
         net.switches["leaf0"] = 12
         lab.write(net)
-        self.refused(lab, "switch leaf0 has 10 ports and shares its process: expected no more")
+        self.refused(lab, "switch leaf0 cannot have more than its 10 ports because other devices share its process")
 
     def test_a_switch_that_its_process_has_lost_is_not_taken_back(self):
         net = Net(leaves=2, spines=2)
@@ -374,7 +374,7 @@ class RequestsOfOne(Case):
         lab.write(whole)
         done = lab.weft("apply")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("spine1 was removed from the process of leaf0, which cannot take it back", done.stderr)
+        self.assertIn("spine1 was removed from process leaf0 and cannot be added to it again", done.stderr)
 
 
 class Kills(Case):

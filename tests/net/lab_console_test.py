@@ -189,8 +189,8 @@ class Console(unittest.TestCase):
             self.shift_clock(shift)
             code, _, err = self.weft("up", self.file)
             self.assertEqual(code, 3, err)
-            self.assertRegex(err, rf"^weft lab up: machine a: its clock is (4999|5000|5001)\.\d s {said} this "
-                             r"console's, and captures use the clock of each machine: synchronise both with NTP \(apt install "
+            self.assertRegex(err, rf"^weft lab up: machine a: the clock is (4999|5000|5001)\.\d s {said} the "
+                             r"console's, and captures use the clock of each machine; synchronise the clocks with NTP \(apt install "
                              r"chrony\), or add --any-clock\n$")
             self.assertEqual(self.processes(), [])
             self.assertEqual(os.listdir(self.path("run")), [])
@@ -302,8 +302,8 @@ class Console(unittest.TestCase):
         self.write("b.off", "")
         code, _, err = self.weft("up", self.file, "--restart")
         self.assertEqual(code, 0, err)
-        self.assertIn("weft lab up: machine b is no longer in the file, and lab far may still be up there: "
-                      "'weft lab down far' on that machine ends it\n", err)
+        self.assertIn("weft lab up: machine b is no longer in the file, and lab far may still be up there; "
+                      "run 'weft lab down far' on that machine\n", err)
 
     def capture(self):
         """Starts a capture and returns when its beginning was written."""

@@ -187,12 +187,12 @@ class Refused(unittest.TestCase):
         name = "a-name-that-is-longer-than-23"
         long = f"weft: lab/1\ntopology: {{weft: topology/1, name: t, switches: [{{name: {name}, ports: 1}}], hosts: [{{name: h0}}], links: [{{a: h0, b: '{name}:0'}}]}}\n"
         for text, words, why in ((plain, (), "expected --containerlab"),
-                                 (plain, ("--containerlab", "-o", "x.yaml"), "-o x.yaml: expected a file that ends in .clab.yml"),
-                                 (plain, ("--containerlab", "-o", "a:b.clab.yml"), "without ':'"),
+                                 (plain, ("--containerlab", "-o", "x.yaml"), "-o x.yaml: expected a file name that ends in .clab.yml"),
+                                 (plain, ("--containerlab", "-o", "a:b.clab.yml"), "contains no ':'"),
                                  (plain, ("--containerlab", "-o", "no/x.clab.yml"), "-o no/x.clab.yml: No such file"),
-                                 (plain + machine, ("--containerlab",), "it has 'machines'; expected none"),
-                                 (bound, ("--containerlab",), "its topology has 'ports'; expected none"),
-                                 (long, ("--containerlab",), f"device {name}: its container has its name"),
+                                 (plain + machine, ("--containerlab",), "expected no 'machines'"),
+                                 (bound, ("--containerlab",), "expected a topology without 'ports'"),
+                                 (long, ("--containerlab",), f"device {name}: not usable as a container name"),
                                  (plain + "mapper: {key: missing}\n", ("--containerlab",), "missing: No such file")):
             code, err, files = self.export(text, *words)
             self.assertEqual((code, files), (2 if "No such file" not in why else code, ["lab.yaml"]), err)

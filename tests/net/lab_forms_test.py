@@ -167,7 +167,7 @@ class OnOneLab:
         traffic.stop()
         code, result, said = traffic.finish()
         self.assertEqual(code, 1, said)
-        self.assertIn(" messages were not sent: ", said)
+        self.assertIn(" messages were not sent because ", said)
         self.assertEqual([result["checks"][check] for check in labs.CHECKS], [0, 0, 0], said)
 
     def test_programs_reach_each_other_after_runs_too(self):

@@ -159,8 +159,8 @@ class Both(unittest.TestCase):
         self.lab.wait_up()
         code, out, err = self.lab.on("left", "map")
         self.assertEqual((code, out), (1, ""))
-        self.assertRegex(err, rf"\Aweft lab map: h3 on another machine leads lab {self.lab.name} in epoch \d+ "
-                         "and has the map: run 'weft lab map' there\n\\Z")
+        self.assertRegex(err, rf"\Aweft lab map: mapper h3 on another machine leads lab {self.lab.name} in epoch \d+ "
+                         "and has the map; run 'weft lab map' there\n\\Z")
         document = json.loads(self.lab.on("left", "map", "--json")[1])
         self.assertGreater(document.pop("epoch"), 0)
         self.assertEqual(document, {"mapper": "h3", "mapper_elsewhere": True, "differences": None,
@@ -230,9 +230,9 @@ class One(unittest.TestCase):
         out, err = up.communicate(timeout=240)
         self.assertEqual((up.returncode, out), (3, ""), err)
         self.assertEqual(err.splitlines()[-1],
-                         "weft lab up: after 1200 ms link left:2 - right:2 is waiting: nothing was heard "
-                         "from right, which runs on another machine: its part of the lab must be up there, "
-                         "and the cable must be in these two ports; use a longer --wait")
+                         "weft lab up: after 1200 ms link left:2 - right:2 is waiting: nothing was received "
+                         "from right, which runs on another machine; is its part of the lab up there, "
+                         "and does the cable connect these two ports?; use a longer --wait")
         self.assertFalse(os.path.exists(lab.directory("left")))
 
     def test_a_process_that_is_killed_while_the_other_machine_is_waited_for_is_said_to_be(self):
@@ -246,7 +246,7 @@ class One(unittest.TestCase):
         out, err = up.communicate(timeout=240)
         self.assertEqual((up.returncode, out), (3, ""), err)
         self.assertRegex(err.splitlines()[-1],
-                         r"\Aweft lab up: left \(weft-switch\) was killed by signal 9 \(.*: see dmesg\)\Z")
+                         r"\Aweft lab up: left \(weft-switch\) was killed by signal 9 \(.*; see dmesg\)\Z")
         self.assertFalse(os.path.exists(lab.directory("left")))
 
     def test_a_killed_process_with_a_port_to_another_machine_joins_again_beside_the_others(self):
@@ -275,17 +275,17 @@ class One(unittest.TestCase):
         self.assertEqual([up.returncode for up in ups], [0, 0], said)
         pids = {p["name"]: p["pid"] for p in lab.status_of("right")["processes"]}
         os.kill(pids["h2"], signal.SIGKILL)
-        status = lab.wait_status("left", lambda status: not status["up"] and "last sent something" in
+        status = lab.wait_status("left", lambda status: not status["up"] and "was last heard from" in
                                  status["mapping"]["why"], "nobody misses it")
-        self.assertRegex(status["mapping"]["why"], r"\Amapper h3 on another machine last sent something "
-                         r"\d+\.\d s ago: is it running, and is there a path to it\?\Z")
+        self.assertRegex(status["mapping"]["why"], r"\Amapper h3 on another machine was last heard from "
+                         r"\d+\.\d s ago; is it running, and is there a path to it\?\Z")
         self.assertTrue(status["mapping"]["mapper_silent"])
         code, out, err = lab.on("left", "status")
         self.assertEqual(code, 1, err)
         self.assertIn("\n  h3 on another machine has led, last heard ", out)
         code, out, err = lab.on("left", "map")
         self.assertEqual((code, out), (1, ""))
-        self.assertIn("mapper h3 on another machine last sent something", err)
+        self.assertIn("mapper h3 on another machine was last heard from", err)
 
 
 if __name__ == "__main__":

@@ -166,7 +166,7 @@ class Names(unittest.TestCase):
             text = file.read()
         self.write(self.topology, text.replace("s0", device))
         said = self.must("up", path, code=2).stderr
-        self.assertIn(f"{path}: device {device}: its process has the socket", said)
+        self.assertIn(f"{path}: device {device}: the socket", said)
         self.assertIn("expected at most 107", said)
         self.assertEqual(self.labs(), {})
 

@@ -222,7 +222,7 @@ class Programs(unittest.TestCase):
     def test_a_host_without_an_edge_is_refused(self):
         done = self.run_in("h9", "true")
         self.assertEqual((done.returncode, done.stderr),
-                         (2, "weft lab exec: h9: no host of the lab's 'edges' has this name "
+                         (2, "weft lab exec: h9: no host in the lab's 'edges' has this name "
                              f"('weft lab hosts {self.lab.name}' lists them)\n"))
 
     def test_a_shell_is_one_of_the_host(self):
@@ -290,7 +290,7 @@ class Replay(unittest.TestCase):
         done = self.lab.weft("replay", self.capture)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertRegex(done.stdout, r"\A3 of 5 packets sent, 1174 bytes, at most .* ms late on the lab's clock\n"
-                                      r"1 not sent: within a host\n1 not sent: longer than the MTU of the TAP\n\Z")
+                                      r"1 not sent: source and destination are the same host\n1 not sent: longer than the TAP's MTU\n\Z")
         self.assertEqual([h1.readline(), h1.readline(), h0.readline()],
                          ["10.99.0.1 40 1\n", "10.99.0.1 1000 3\n", "10.99.0.2 50 2\n"])
 
@@ -320,9 +320,9 @@ class Replay(unittest.TestCase):
             out.write(b"\1")
         for words, said in (((self.capture,), "some.pcap: packet 6: truncated dump file"),
                             ((__file__,), ": not a capture: "),
-                            ((self.capture, "--host", "h9"), "--host h9: none of the hosts in the lab's 'edges' with an address has this name"),
+                            ((self.capture, "--host", "h9"), "--host h9: expected a host that has an address in the lab's 'edges'"),
                             ((self.capture, "--speed", "2", "--load", "1%"), "'speed' and 'load' both set the pace"),
-                            ((self.capture, "--loop", "2", "--loop", "2"), "--loop: expected once")):
+                            ((self.capture, "--loop", "2", "--loop", "2"), "--loop: may be given only once")):
             done = self.lab.weft("replay", *words)
             self.assertEqual((done.returncode, done.stdout), (2, ""), words)
             self.assertIn(said, done.stderr)
@@ -586,7 +586,7 @@ class LongForm(unittest.TestCase):
         self.other_interface(name, "172.31.7.1/24")
         for replace, text in (({"host: h3": "host: h9"}, ": topology topology has no host 'h9'"),
                               ({"t, address": "t, namespace: nowhere, address"}, None),
-                              ({"172.30.5.9/24": "172.31.0.4/16"}, f"is in a network of interface {name}, which has 172.31.7.1"),
+                              ({"172.30.5.9/24": "172.31.0.4/16"}, f"is in the network of interface {name} (172.31.7.1)"),
                               ({"172.30.5.9/24": "172.31.8.200/28"}, None)):
             with self.subTest(replace=replace):
                 lab = self.new("M", **replace)

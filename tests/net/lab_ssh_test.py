@@ -279,7 +279,7 @@ class OneLab(Console):
         for part, words in (("restart", ["s1"]), ("clear", [])):
             code, out, err = self.weft(part, "bench", *words)
             self.assertEqual((code, out), (2, ""))
-            self.assertIn("runs on several machines: expected --machine NAME, on that machine\n", err)
+            self.assertIn("runs on several machines; run this command on one of them, with --machine NAME\n", err)
         for words, why in ((("s0",), "s0 is not running on this machine"), (("s1", "h9"), "h9: no such switch or host")):
             code, out, err = self.on("b", "restart", *words, "--machine", "b")
             self.assertEqual((code, out), (2, ""))
@@ -289,7 +289,7 @@ class OneLab(Console):
     def test_8_a_file_that_has_changed_is_refused(self):
         code, out, err = self.weft("up", self.write("lab2.yaml", lab_text("".join(map(machine, range(3))), "0.1%")))
         self.assertEqual((code, out), (2, ""))
-        self.assertIn("lab bench was started with something else: traffic.0.load", err)
+        self.assertIn("lab bench was started with a different file: traffic.0.load", err)
 
     def test_9_a_machine_that_dies_is_said_and_up_brings_it_back(self):
         self.bench.die("c")
@@ -355,13 +355,13 @@ class Refused(Console):
 
     def test_a_machine_without_weft(self):
         text = lab_text("".join(machine(i, "/no/such/weft") for i in range(3)))
-        self.refused(text, 3, r"\Aweft lab up: machine a \(a\): '/no/such/weft' cannot be run there: install the package")
+        self.refused(text, 3, r"\Aweft lab up: machine a \(a\): cannot run '/no/such/weft' there; install the package")
 
     def test_a_host_key_that_is_not_known(self):
         self.bench.configure(known=[])
         self.addCleanup(self.bench.configure)
         self.refused(lab_text("".join(map(machine, range(3)))), 3,
-                     r"\Aweft lab up: machine a \(a\): its host key is not known here: log in once by hand")
+                     r"\Aweft lab up: machine a \(a\): the host key is unknown here: log in once by hand")
 
     def test_a_host_key_that_is_another_one(self):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.bench.path("other")], check=True)
@@ -369,19 +369,19 @@ class Refused(Console):
         self.write("known", "".join(f"{name} {key}\n" for name in NAMES))
         self.addCleanup(self.bench.configure)
         self.refused(lab_text("".join(map(machine, range(3)))), 3,
-                     r"\Aweft lab up: machine a \(a\): its host key has changed: .*'ssh-keygen -R ADDRESS'")
+                     r"\Aweft lab up: machine a \(a\): the host key has changed: .*'ssh-keygen -R ADDRESS'")
 
     def test_a_users_key_that_is_refused(self):
         keys = self.contents(self.bench.path("authorized")).decode()
         self.write("authorized", "")
         self.addCleanup(self.write, "authorized", keys)
         self.refused(lab_text("".join(map(machine, range(3)))), 3,
-                     r"\Aweft lab up: machine a \(a\): it refuses this user's keys: 'ssh-copy-id' installs one")
+                     r"\Aweft lab up: machine a \(a\): the machine rejected this user's keys: install a key with 'ssh-copy-id'")
 
     def test_an_address_that_nobody_has(self):
         text = lab_text("".join(machine(i).replace(f"ssh: {name},", f"ssh: root@{name}.invalid,")
                                 for i, name in enumerate(NAMES)))
-        self.refused(text, 3, r"\Aweft lab up: machine a \(root@a\.invalid\): its name cannot be resolved: is the address right\?")
+        self.refused(text, 3, r"\Aweft lab up: machine a \(root@a\.invalid\): the name cannot be resolved: is the address correct\?")
 
     def test_a_machine_whose_disk_is_full(self):
         place = self.bench.runtime("b")
@@ -408,7 +408,7 @@ class Refused(Console):
     def test_processes_are_not_chosen_over_ssh(self):
         code, _, err = self.weft("up", self.file, "--process", "s0")
         self.assertEqual(code, 2)
-        self.assertRegex(err, "it has 'machines'; expected --machine NAME with --process")
+        self.assertRegex(err, "the lab file has 'machines'; expected --machine NAME with --process")
 
 
 if __name__ == "__main__":

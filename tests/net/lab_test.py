@@ -71,8 +71,8 @@ class OnOneLab(LabCase):
         path = os.path.join(lab.folder, "found.yaml")
         lab.must("map", "-o", path)
         with open(path) as file:
-            self.assertEqual(file.readline(), f"# Found by the mapper of lab {lab.name}. Rates and delays "
-                             "cannot be discovered: these are the defaults.\n")
+            self.assertEqual(file.readline(), f"# Discovered by the mapper of lab {lab.name}. Rates and delays "
+                             "cannot be discovered, so these are the defaults.\n")
         self.assertEqual(labs.shown(WEFT, path)["name"], lab.name)
 
     def test_a_run_of_too_many_samples_is_refused(self):
@@ -160,7 +160,7 @@ class Shared(LabCase):
         lab.wait_parts([(3, hosts)])
         done = lab.weft("run")
         self.assertIn("0 lost, 0 duplicated, 0 out of order", done.stdout)
-        self.assertIn(" messages were not sent: ", done.stderr)
+        self.assertIn(" messages were not sent because ", done.stderr)
         return done
 
     def test_a_run_of_which_nothing_could_be_sent_is_no_answer(self):
@@ -250,7 +250,7 @@ class Memif(LabCase):
         lab = self.lab("B", "links: memif\n")
         done = lab.weft("up", "--wait", labs.UP_WAIT)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("links: memif: a process that is killed can take a neighbour with it", done.stderr)
+        self.assertIn("links: memif: if a process is killed, its neighbours can crash", done.stderr)
         lab.note_pids()
         self.assert_whole(lab.run())
         os.kill(lab.pids["h0"], signal.SIGKILL)
@@ -259,7 +259,8 @@ class Memif(LabCase):
             before = log.read()
         done = lab.weft("up", "--process", "h0")
         self.assertEqual(done.returncode, 2)
-        self.assertRegex(done.stderr, r"\Aweft lab up: h0 cannot be restarted alone: leaf\d is running, .* "
+        self.assertRegex(done.stderr, r"\Aweft lab up: h0 cannot be restarted alone, because memif links to "
+                         r"leaf\d, which is running, .* "
                          r"down and up again, .*'links: shared'\n\Z")
         with open(f"{lab.run_dir}/h0.log") as log:
             self.assertEqual(log.read(), before)

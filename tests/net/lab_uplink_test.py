@@ -113,7 +113,7 @@ class Uplink(unittest.TestCase):
     def test_what_cannot_be_is_refused_before_anything_starts(self):
         for uplink, code, text in (
                 ("{edge: h2, nat: eth0}", 2, ":9:9: uplink: host h2 has no edge with a namespace and an address"),
-                ("{edge: h0, nat: eth1}", 2, ":9:9: uplink: there is no interface eth1 in this network namespace"),
+                ("{edge: h0, nat: eth1}", 2, ":9:9: uplink: no interface eth1 in this network namespace"),
                 ("{edge: h0}", 2, ":9:9: key 'nat' is missing in 'uplink'"),
                 ("{edge: h0, nat: lo}", 3, "uplink: lo does not forward packets; enable it with 'echo 1 > /proc/sys/net/ipv4/conf/lo/"
                                            "forwarding'")):

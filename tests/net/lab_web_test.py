@@ -100,7 +100,7 @@ class Refusing(Case):
         web = self.web()
         status, _, text = web.ask("POST", "/cable?port=s9:2&state=down", Weft_Token=web.token)
         self.assertEqual(status, 400)
-        self.assertIn("s9:2: there is no such cable", text)
+        self.assertIn("s9:2: no such cable", text)
         for question in ("", "?port=s0:2", "?port=s0:2&state=cut", "?state=down"):
             self.assertEqual(web.ask("POST", "/cable" + question, Weft_Token=web.token)[0], 400, question)
 

@@ -204,7 +204,7 @@ class Users(unittest.TestCase):
             file.write("edges: [{host: h0, tap: t0}]\n")
         self.assertEqual(weft("down", "mine").returncode, 0)
         done = weft("up", lab)
-        self.assertIn("it has TAP edges; run as root", done.stderr)
+        self.assertIn("TAP edges require root", done.stderr)
         self.assertEqual(done.returncode, 3)
         self.assertFalse(os.path.exists(f"{runtime}/weft/mine"))
 

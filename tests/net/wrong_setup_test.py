@@ -196,7 +196,7 @@ class Disk(Setup):
         self.lab.up()
         done = subprocess.run([WEFT, "lab", "up", self.lab.name], text=True, capture_output=True, timeout=240,
                               check=False)
-        self.one_line(2, done, rf"{self.lab.name}: a lab that is up has this name; expected its file, {self.lab.file}\Z")
+        self.one_line(2, done, rf"{self.lab.name}: this is the name of a lab that is up; expected its lab file, {self.lab.file}\Z")
 
 
 if __name__ == "__main__":

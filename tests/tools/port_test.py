@@ -198,7 +198,7 @@ class List(Port):
     def test_a_machine_without_nics_says_so(self):
         for address in (NIC, SECOND):
             shutil.rmtree(self.kernel.device(address))
-        self.assertEqual(self.weft("list").stdout, "this machine has no PCI network interface\n")
+        self.assertEqual(self.weft("list").stdout, "this machine has no PCI network interfaces\n")
 
     def test_on_this_machine_the_interface_of_the_default_route_is_in_use(self):
         with open("/proc/net/route", encoding="ascii") as routes:
@@ -237,8 +237,8 @@ class Bind(Port):
     def test_a_second_bind_or_release_changes_nothing(self):
         self.weft("bind", NIC)
         self.kernel.asked.clear()
-        self.assertIn("is already bound to", self.weft("bind", NIC).stdout)
-        self.assertIn("is already bound to", self.weft("release", SECOND).stdout)
+        self.assertIn(": already bound to", self.weft("bind", NIC).stdout)
+        self.assertIn(": already bound to", self.weft("release", SECOND).stdout)
         self.assertEqual(self.kernel.asked, [])
 
     def test_the_network_of_the_machine_is_refused_whatever_uses_it(self):
@@ -272,16 +272,16 @@ class Bind(Port):
         self.refused(3, "network namespace", "bind", NIC)
 
     def test_what_is_no_nic_is_refused(self):
-        self.refused(2, "is not a network interface (class 0x010601)", "bind", DISK)
-        self.refused(2, "no PCI device with this address", "bind", "0000:99:00.0")
-        self.refused(2, "no interface of a PCI device has this name", "bind", "eth77")
-        self.refused(2, "no interface of a PCI device has this name", "bind", "../../etc")
-        self.refused(2, "is not a network interface", "release", DISK)
+        self.refused(2, "not a network interface (class 0x010601)", "bind", DISK)
+        self.refused(2, "has no PCI device with this address", "bind", "0000:99:00.0")
+        self.refused(2, "neither a PCI address nor the interface name of a PCI device", "bind", "eth77")
+        self.refused(2, "neither a PCI address nor the interface name of a PCI device", "bind", "../../etc")
+        self.refused(2, "not a network interface", "release", DISK)
 
     def test_without_an_iommu_the_two_ways_out_are_told(self):
         for group in ("12", "13", "3"):
             shutil.rmtree(self.root / "sys/kernel/iommu_groups" / group)
-        self.refused(3, "the IOMMU is off, but vfio-pci needs it", "bind", NIC)
+        self.refused(3, "vfio-pci needs the IOMMU, which is off", "bind", NIC)
         self.refused(3, "intel_iommu=on iommu=pt", "bind", NIC)
         self.refused(3, f"'weft port bind --driver uio_pci_generic {NIC}'", "bind", NIC)
         self.assertEqual(self.weft("bind", "--driver", "uio_pci_generic", NIC).returncode, 0)
@@ -295,12 +295,12 @@ class Bind(Port):
 
     def test_a_driver_that_is_not_loaded_is_named(self):
         shutil.rmtree(self.root / "sys/bus/pci/drivers/vfio-pci")
-        self.refused(3, "the driver vfio-pci is not loaded: 'modprobe vfio-pci'", "bind", NIC)
+        self.refused(3, "driver vfio-pci is not loaded; run 'modprobe vfio-pci'", "bind", NIC)
         self.refused(2, "--driver ixgbe: expected vfio-pci, uio_pci_generic or igb_uio", "bind", "--driver", "ixgbe", NIC)
 
     def test_a_group_is_bound_as_a_whole(self):
         self.group(SECOND, "12")
-        self.refused(3, f"shares IOMMU group 12 with {SECOND}, which is bound to driver ixgbe: bind both, 'weft port bind {NIC} {SECOND}'",
+        self.refused(3, f"shares IOMMU group 12 with {SECOND}, which is bound to driver ixgbe; bind both with 'weft port bind {NIC} {SECOND}'",
                      "bind", NIC)
         self.assertEqual(self.weft("bind", NIC, SECOND).returncode, 0)
 
@@ -310,7 +310,7 @@ class Bind(Port):
 
     def test_another_device_of_the_group_is_named(self):
         self.group(DISK, "12")
-        self.refused(3, "put the NIC into another slot", "bind", NIC)
+        self.refused(3, "move the NIC to another slot", "bind", NIC)
 
     def open_by_a_switch(self, file):
         self.write("proc/4242/comm", "weft-switch\n")
@@ -321,18 +321,18 @@ class Bind(Port):
         folder = self.device("0000:5e:00.0", 0x020000, "uio_pci_generic")
         (folder / "uio/uio3").mkdir(parents=True)
         self.open_by_a_switch("/dev/uio3")
-        self.refused(3, "process 4242 (weft-switch) uses it", "release", "0000:5e:00.0")
+        self.refused(3, "in use by process 4242 (weft-switch)", "release", "0000:5e:00.0")
 
     def test_a_device_that_a_process_uses_through_vfio_without_an_iommu_stays(self):
         self.nic("0000:5e:00.0", "vfio-pci", group="0")
         self.write("dev/vfio/noiommu-0", "")
         self.open_by_a_switch("/dev/vfio/noiommu-0")
-        self.refused(3, "process 4242 (weft-switch) uses it", "release", "0000:5e:00.0")
+        self.refused(3, "in use by process 4242 (weft-switch)", "release", "0000:5e:00.0")
 
     def test_a_device_that_a_process_uses_stays(self):
         self.nic("0000:5e:00.0", "vfio-pci", group="20")
         self.open_by_a_switch("/dev/vfio/20")
-        self.refused(3, "process 4242 (weft-switch) uses it", "release", "0000:5e:00.0")
+        self.refused(3, "in use by process 4242 (weft-switch)", "release", "0000:5e:00.0")
         self.refused(3, "weft lab down", "bind", "--driver", "uio_pci_generic", "0000:5e:00.0")
 
     def test_devices_that_dpdk_shares_with_the_kernel_are_left(self):
@@ -340,19 +340,19 @@ class Bind(Port):
         self.nic("0000:af:00.0", "mlx5_core", "ens9")
         done = self.weft("bind", "ens9")
         self.assertEqual((done.returncode, self.kernel.asked), (0, []))
-        self.assertIn("DPDK shares it with the kernel's driver mlx5_core", done.stdout)
+        self.assertIn("DPDK shares the device with kernel driver mlx5_core", done.stdout)
 
     def test_a_driver_that_does_not_take_the_device_is_told(self):
         self.kernel.failing = {"vfio-pci", "ixgbe"}
         done = self.weft("bind", NIC)
         self.assertEqual(done.returncode, 3)
-        self.assertIn(f"the driver vfio-pci did not accept it; see 'dmesg | tail', 'weft port release {NIC}'", done.stderr)
+        self.assertIn(f"driver vfio-pci did not claim the device; see 'dmesg | tail'. 'weft port release {NIC}'", done.stderr)
         self.kernel.failing = {"vfio-pci"}
         self.kernel.own[NIC] = None
         done = self.weft("release", NIC, SECOND)
         self.assertEqual(done.returncode, 3)
-        self.assertIn("no kernel driver accepted it: 'modprobe $(cat /sys/bus/pci/devices/", done.stderr)
-        self.assertIn(f"{SECOND}: it is already bound to the kernel's driver ixgbe", done.stdout)
+        self.assertIn("no kernel driver claimed the device; try 'modprobe $(cat /sys/bus/pci/devices/", done.stderr)
+        self.assertIn(f"{SECOND}: already bound to kernel driver ixgbe", done.stdout)
 
     def test_without_permission_sudo_is_named(self):
         if os.geteuid() != 0:
@@ -393,7 +393,7 @@ class Check(Port):
         lines = [line for line in done.stdout.splitlines() if line.startswith("FAULT")]
         self.assertEqual(len(lines), 1, done.stdout)
         self.assertIn(text, lines[0])
-        self.assertEqual(done.stderr, "weft port check: 1 fault, listed above with their fixes\n")
+        self.assertEqual(done.stderr, "weft port check: 1 fault; see above for the fixes\n")
 
     def test_a_good_machine_has_no_fault(self):
         self.hugepages(256)
@@ -406,13 +406,13 @@ class Check(Port):
     def test_no_hugepages_is_a_fault_only_where_they_are_needed(self):
         done = self.check()
         self.assertEqual(done.returncode, 0)
-        self.assertIn("hugepages  0 MiB free of about 256 MiB; without them Weft is a little slower: 'echo 256 > ", done.stdout)
+        self.assertIn("hugepages  0 MiB free of about 256 MiB; without hugepages Weft is slightly slower; reserve them with 'echo 256 > ", done.stdout)
         (self.kernel.device("0000:5e:00.0") / "driver").unlink()
         (self.kernel.device("0000:5e:00.0") / "driver").symlink_to("../../../../bus/pci/drivers/uio_pci_generic")
-        self.fault("uio_pci_generic needs them: 'echo 128 > /sys/kernel/mm/hugepages")
+        self.fault("which uio_pci_generic requires; run 'echo 128 > /sys/kernel/mm/hugepages")
 
     def test_a_device_of_the_kernel_is_a_fault(self):
-        self.fault(f"it is bound to the kernel's driver ixgbe: 'weft port bind {NIC}'", here=NIC)
+        self.fault(f"bound to kernel driver ixgbe; run 'weft port bind {NIC}'", here=NIC)
 
     def test_the_network_of_the_machine_is_a_fault(self):
         self.write("proc/net/route", ROUTES + "ens1\t00000000\t0100000A\t0003\t0\t0\t0\t00000000\n")
@@ -421,14 +421,14 @@ class Check(Port):
     def test_a_device_without_a_driver_is_a_fault(self):
         (self.kernel.device(NIC) / "driver").unlink()
         shutil.rmtree(self.kernel.device(NIC) / "net")
-        self.fault(f"no driver is bound to it: 'weft port bind {NIC}'", here=NIC)
+        self.fault(f"not bound to a driver; run 'weft port bind {NIC}'", here=NIC)
 
     def test_an_iommu_that_is_off_and_a_driver_that_is_missing_are_faults(self):
         shutil.rmtree(self.root / "sys/bus/pci/drivers/vfio-pci")
         self.fault("'modprobe vfio-pci'", here=NIC)
         for group in ("12", "13", "3", "20"):
             shutil.rmtree(self.root / "sys/kernel/iommu_groups" / group)
-        self.fault("the IOMMU is off", here=NIC)
+        self.fault("vfio-pci needs the IOMMU, which is off", here=NIC)
 
     def test_a_group_that_the_kernel_shares_is_a_fault(self):
         self.group(SECOND, "20")
@@ -438,21 +438,21 @@ class Check(Port):
         self.write("proc/77/comm", "testpmd\n")
         (self.root / "proc/77/fd").mkdir()
         (self.root / "proc/77/fd/3").symlink_to("/dev/vfio/20")
-        self.fault("process 77 (testpmd) uses it")
+        self.fault("in use by process 77 (testpmd)")
 
     def test_with_a_process_a_device_that_is_elsewhere_is_a_fault(self):
-        self.fault("no PCI device with this address in this machine", "--process", "h1")
+        self.fault("this machine has no PCI device with this address", "--process", "h1")
         self.assertEqual(self.check("--process", "s0").returncode, 0)
 
     def test_two_ports_in_one_device_are_refused(self):
         done = self.check("--process", "s0", "--process", "h1", there="0000:5e:00.0")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("are both '0000:5e:00.0'", done.stderr)
+        self.assertIn("are both bound to '0000:5e:00.0'", done.stderr)
 
     def test_a_lab_without_ports_here_says_so(self):
         done = self.check(here="0000:76:00.0")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("this machine has no PCI port of this lab\n", done.stdout)
+        self.assertIn("this lab has no PCI ports on this machine\n", done.stdout)
 
     def test_a_bad_file_or_process_is_refused(self):
         self.refused(2, "nofile.yaml: No such file or directory", "check", "nofile.yaml")

@@ -32,9 +32,8 @@ UNIT_TEST(a_code_and_a_signal_are_told_apart)
 UNIT_TEST(of_a_kill_it_is_said_how_much_is_known)
 {
 	expect(SIGKILL, true,
-		"was killed by signal 9 (the kernel's out-of-memory killer: see dmesg)");
-	expect(SIGKILL, false,
-		"was killed by signal 9 (SIGKILL; by the kernel if memory was short: see dmesg)");
+		"was killed by signal 9 (the kernel's out-of-memory killer; see dmesg)");
+	expect(SIGKILL, false, "was killed by signal 9 (SIGKILL; see dmesg)");
 }
 
 #define KILLED                                                                               \

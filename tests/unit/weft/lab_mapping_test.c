@@ -86,7 +86,7 @@ UNIT_TEST(a_mapper_that_is_about_to_change_routes_is_not_done)
 
 	json_object_set_new(mapper, "changing", json_true());
 	assert_false(lab_mapping_done(mapping, true, 1, &why));
-	assert_string_equal(why.text, "mapper h1 still has routes to change");
+	assert_string_equal(why.text, "mapper h1 is still changing routes");
 	json_object_set_new(mapper, "changing", json_false());
 	assert_true(lab_mapping_done(mapping, true, 1, &why));
 	json_decref(mapping);
@@ -163,7 +163,7 @@ UNIT_TEST(a_mapper_elsewhere_is_known_by_those_who_follow_it)
 	assert_string_equal(lead.host, "h9");
 	assert_false(lab_lead_lives(&lead, &why));
 	assert_string_equal(why.text,
-		"mapper h9 on another machine last sent something 0.7 s ago: is it running, and is there a "
+		"mapper h9 on another machine was last heard from 0.7 s ago; is it running, and is there a "
 		"path to it?");
 	json_decref(elsewhere);
 	json_decref(mapping);

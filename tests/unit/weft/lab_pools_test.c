@@ -31,12 +31,12 @@ UNIT_TEST(the_device_and_how_often_are_said)
 	expect(json_pack("{s:{s:i}, s:{s:I}}", "s0:1", "no_mbuf", 0, "s0:2", "no_mbuf",
 		       (json_int_t)2047362),
 		false,
-		"s0:2: no buffer for control frames 2047362 times: the pool of control frames is "
+		"s0:2: no buffer for control frames, 2047362 times: the pool of control frames is "
 		"exhausted");
 	expect(json_pack("{s:{s:i}}", "h3", "no_mbuf", 4), true,
-		"h3: no buffer to send from 4 times: a pool of its process is exhausted");
+		"h3: no buffer for sending, 4 times: a pool of this process is exhausted");
 	expect(json_pack("{s:{s:i}}", "h3", "pool_empty", 4), true,
-		"h3: no buffer 4 times: a pool of its process is exhausted");
+		"h3: no buffer, 4 times: a pool of this process is exhausted");
 }
 
 UNIT_TEST(of_several_the_first_is_named_and_the_others_are_counted)
@@ -44,5 +44,5 @@ UNIT_TEST(of_several_the_first_is_named_and_the_others_are_counted)
 	expect(json_pack("{s:{s:i, s:i}, s:{s:i}}", "s0", "no_mbuf", 1, "pool_empty", 2, "s1",
 		       "no_mbuf", 5),
 		false,
-		"s0: no buffer for control frames 1 times: the pool of control frames is exhausted, as 2 more counters also show");
+		"s0: no buffer for control frames, 1 times: the pool of control frames is exhausted (2 more counters also show this)");
 }

@@ -38,7 +38,7 @@ UNIT_TEST(a_process_whose_links_are_up_waits_for_nothing)
 UNIT_TEST(a_link_at_which_nothing_was_heard_waits)
 {
 	static const char why[] =
-		"link s0:1 - s1:0 is waiting: nothing was heard from the other end";
+		"link s0:1 - s1:0 is waiting: nothing was received from the other end";
 
 	expect(link_of("s0:1", "s1:0", "waiting", 0), why);
 	/* After three hellos that never came. */
@@ -48,7 +48,7 @@ UNIT_TEST(a_link_at_which_nothing_was_heard_waits)
 UNIT_TEST(a_nic_without_carrier_is_not_said_to_wait)
 {
 	static const char why[] =
-		"link s0:1 - s7:0 is without carrier: is the cable plugged in, and the other end on? (A kernel interface also has to be up: 'ip link "
+		"link s0:1 - s7:0 is without carrier: is the cable plugged in, and is the other end on? (A kernel interface also has to be up: 'ip link "
 		"set NAME up')";
 
 	expect(link_of("s0:1", "s7:0", "no carrier", 0), why);
@@ -70,8 +70,7 @@ UNIT_TEST(port_at_the_end_of_a_wrong_cable_is_named)
 UNIT_TEST(an_end_on_another_machine_is_said_to_be_there)
 {
 	expect(link_of("s0:1", "s7:0", "down", 0),
-		"link s0:1 - s7:0 is waiting: nothing was heard from s7, which runs on another "
-		"machine: its part of the lab must be up there, and the cable must be in these two ports");
+		"link s0:1 - s7:0 is waiting: nothing was received from s7, which runs on another machine; is its part of the lab up there, and does the cable connect these two ports?");
 }
 
 UNIT_TEST(a_link_that_has_fallen_is_told_from_one_that_was_cut)
@@ -79,7 +78,7 @@ UNIT_TEST(a_link_that_has_fallen_is_told_from_one_that_was_cut)
 	expect(link_of("s0:1", "s7:0", "down", 2),
 		"link s0:1 - s7:0 is down: the other end stopped sending");
 	expect(link_of("s0:1", "s1:0", "cut", 0),
-		"link s0:1 - s1:0 is cut: 'weft lab link' joins it");
+		"link s0:1 - s1:0 is cut: 'weft lab link' restores it");
 }
 
 UNIT_TEST(only_links_that_lead_to_other_machines_are_away)

@@ -156,10 +156,10 @@ static void expect_why(int code, const char *said, const char *part)
 
 UNIT_TEST(what_went_wrong_has_what_to_do_beside_it)
 {
-	expect_why(
-		255, "ssh: connect to host b port 22: Connection refused\r\n", "is sshd up there");
+	expect_why(255, "ssh: connect to host b port 22: Connection refused\r\n",
+		"is sshd running there");
 	expect_why(255, "No ED25519 host key is known for b\r\nHost key verification failed.\r\n",
-		"its host key is not known here: log in once");
+		"the host key is unknown here: log in once");
 	expect_why(255, "ann@b: Permission denied (publickey).\r\n", "ssh-copy-id");
 	expect_why(255, "ssh: connect to host b port 22: Connection timed out", "is it on");
 	expect_why(127, "bash: line 1: weft: command not found\n", "install the package");

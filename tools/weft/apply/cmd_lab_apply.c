@@ -144,8 +144,8 @@ static int ask_process(
 		result = -EAGAIN;
 	else if (lab_text(answer, "error")[0] != '\0')
 		result = error_set(error, ENODEV,
-			"%s: %s; run 'weft lab apply' again to carry out the rest", record->name,
-			lab_text(answer, "error"));
+			"%s: %s; run 'weft lab apply' again to apply the remaining changes",
+			record->name, lab_text(answer, "error"));
 	json_decref(answer);
 	return result;
 }
@@ -242,7 +242,7 @@ static int apply_locked(struct lab_apply *apply, struct error *error)
 	if (apply->up.mapper.miscabled > 0)
 		fprintf(stderr,
 			"weft " COMMAND
-			": warning: the mapper's fabric differs from the file: 'weft lab map %s' shows the differences\n",
+			": warning: the fabric that the mapper discovered differs from the file; 'weft lab map %s' shows the differences\n",
 			apply->up.lab.plan->lab);
 	return 0;
 }

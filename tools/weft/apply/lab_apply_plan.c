@@ -101,7 +101,7 @@ static int check_numbers(const struct lab_apply *apply, struct error *error)
 	for (enum device_kind kind = DEVICE_SWITCH; kind <= DEVICE_HOST; kind++)
 		if (lab_devices_numbers(to->topology, kind) > apply->from.devices_max[kind])
 			return error_set(error, EINVAL,
-				"%s: counting removed ones, lab %s would have had %u %s, but its processes have room for %u; 'weft lab up --restart %s' applies the file",
+				"%s: including removed ones, lab %s would have %u %s, but its processes have room for %u; 'weft lab up --restart %s' applies the file",
 				to->path, to->plan->lab, lab_devices_numbers(to->topology, kind),
 				what[kind], apply->from.devices_max[kind], to->path);
 	return 0;
@@ -136,7 +136,7 @@ static int check_edges(const struct lab_apply *apply, struct error *error)
 		if (has(to, DEVICE_HOST, i) && has(&apply->from, DEVICE_HOST, i) &&
 			!same_edge(find_edge(&apply->from, host), find_edge(to, host)))
 			return error_set(error, EINVAL,
-				"%s: edges: the edge of running host %s would change; 'weft lab up "
+				"%s: edges: the edge of host %s cannot change while the host is running; 'weft lab up "
 				"--restart %s' applies the file",
 				to->path, host, to->path);
 	}
@@ -177,8 +177,7 @@ static int check_back(
 			       (void *)(uintptr_t)edge->tap, NULL) > 0;
 	return same ? 0
 		    : error_set(error, EINVAL,
-			      "%s: %s was removed from the process of %s, which cannot take it back: "
-			      "expected another name, or 'weft lab up --restart %s'",
+			      "%s: %s was removed from process %s and cannot be added to it again; use another name, or run 'weft lab up --restart %s'",
 			      to->path, name, record->name, to->path);
 }
 
@@ -205,7 +204,7 @@ static int check_restarts(const struct lab_apply *apply, struct error *error)
 		if (lacks_ports(apply, i) &&
 			to->plan->process[to->plan->switch_process[i]].devices > 1)
 			return error_set(error, EINVAL,
-				"%s: switch %s has %u ports and shares its process: expected no more; "
+				"%s: switch %s cannot have more than its %u ports because other devices share its process; "
 				"'weft lab up --restart %s' applies the file",
 				to->path, to->topology->switch_at[i].name,
 				apply->from.topology->switch_at[i].ports, to->path);
@@ -228,8 +227,7 @@ static int check_traffic(const struct lab_apply *apply, struct error *error)
 					      entry->share_ppm == 0))
 			continue;
 		return run_config_refuse(run, &entry->place, error,
-			"pattern %s computes destinations from the numbers of hosts, and removed hosts "
-			"leave gaps; 'weft lab up --restart %s' applies the file",
+			"pattern %s computes destinations from host numbers, in which removed hosts leave gaps; 'weft lab up --restart %s' applies the file",
 			pattern->name, to->path);
 	}
 	return 0;

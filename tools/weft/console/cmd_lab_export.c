@@ -36,8 +36,7 @@ static int check_name(const char *name, struct error *error)
 		strchr("._-", name[0]) == NULL)
 		return 0;
 	return error_set(error, EINVAL,
-		"device %s: its container has its name: expected at most %d letters, digits, '.', "
-		"'_' and '-', a letter or digit first",
+		"device %s: not usable as a container name; expected at most %d letters, digits, '.', '_' and '-', starting with a letter or digit",
 		name, LAB_NAME_MAX - 1);
 }
 
@@ -45,11 +44,11 @@ static int check(const struct lab *lab, struct error *error)
 {
 	if (lab->config->machines.count > 0)
 		return error_set(error, EINVAL,
-			"%s: it has 'machines'; expected none: each device gets a container",
+			"%s: expected no 'machines', because each device gets a container",
 			lab->path);
 	if (lab->topology->bindings > 0)
 		return error_set(error, EINVAL,
-			"%s: its topology has 'ports'; expected none: containerlab creates the cables",
+			"%s: expected a topology without 'ports', because containerlab creates the cables",
 			lab->path);
 	return 0;
 }
@@ -79,7 +78,8 @@ static int add_machine(struct lab_config *config, const char *device, struct err
 	if (result < 0)
 		return result;
 	if (config->machines.count == LAB_MACHINES_MAX)
-		return error_set(error, EINVAL, "expected at most %d containers: use more 'groups'",
+		return error_set(error, EINVAL,
+			"expected at most %d containers; combine devices with 'groups'",
 			LAB_MACHINES_MAX);
 	machine->devices = group != NULL ? group->count : 1;
 	machine->device = calloc(machine->devices, sizeof(*machine->device));
@@ -232,8 +232,8 @@ static int find_base(const char *output, char base[PATH_MAX], struct error *erro
 	if (strlen(name) <= end || length >= PATH_MAX ||
 		strcmp(output + length - end, ENDING) != 0 || strpbrk(name, ":\"\\\n") != NULL)
 		return error_set(error, EINVAL,
-			"-o %s: expected a file that ends in " ENDING
-			", without ':', '\"' and '\\'",
+			"-o %s: expected a file name that ends in " ENDING
+			" and contains no ':', '\"' or '\\'",
 			output);
 	snprintf(copy, sizeof(copy), "%.*s", (int)(length - end), output);
 	if (realpath(dirname(copy), folder) == NULL)

@@ -99,7 +99,7 @@ static json_t *do_open(struct part *part, const json_t *request)
 	if (strcmp(version, WEFT_VERSION) != 0)
 		return failed(error_set(&error, ENOTSUP,
 				      "weft is version " WEFT_VERSION
-				      " there and %s here: install the same version on both",
+				      " there and %s here; install the same version on both",
 				      version),
 			&error);
 	if (!is_name(lab_text(request, "lab")) || !is_name(lab_text(request, "machine")))
@@ -242,7 +242,7 @@ static json_t *read_answer(const char *path)
 	if (file != NULL)
 		fclose(file);
 	free(text);
-	return answer != NULL ? answer : refused("the answer of the process is not text");
+	return answer != NULL ? answer : refused("the process's answer is not text");
 }
 
 static json_t *do_file(struct part *part, const json_t *request)

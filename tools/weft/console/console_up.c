@@ -88,8 +88,7 @@ static int console_check_clocks(
 	if (count > 1)
 		snprintf(more, sizeof(more), " (also on %u more)", count - 1);
 	return error_set(error, ETIME,
-		"machine %s: its clock is %.1f s %s this console's%s, and captures use the clock of each "
-		"machine: synchronise both with NTP (apt install chrony), or add --any-clock",
+		"machine %s: the clock is %.1f s %s the console's%s, and captures use the clock of each machine; synchronise the clocks with NTP (apt install chrony), or add --any-clock",
 		first->target.name, (double)llabs(first_ahead) / 1e9,
 		first_ahead > 0 ? "ahead of" : "behind", more);
 }
@@ -147,8 +146,7 @@ static void tell(const struct console_commands *orders, const char *lab)
 
 		if (orders->code[i] != EXIT_DONE)
 			fprintf(stderr,
-				"weft %s: machine %s is no longer in the file, and lab %s may "
-				"still be up there: 'weft lab down %s' on that machine ends it\n",
+				"weft %s: machine %s is no longer in the file, and lab %s may still be up there; run 'weft lab down %s' on that machine\n",
 				orders->command, name, lab, lab);
 		else if (!orders->spare[i])
 			printf("lab %s is down on machine %s, which is no longer in the file\n",
@@ -195,8 +193,7 @@ static void console_prune_end(const struct lab *lab, const char *command)
 		return;
 	if (lab_open(&old, path, lab->plan->run_dir, &error) < 0) {
 		fprintf(stderr,
-			"weft %s: %s; on machines that are no longer in the file the lab may still "
-			"be up\n",
+			"weft %s: %s; the lab may still be up on machines that are no longer in the file\n",
 			command, error.text);
 		return;
 	}
@@ -224,11 +221,11 @@ static int check(const struct console *console, struct error *error)
 
 	if (console->lab->config->run.dilation == RUN_DILATION_AUTO)
 		return error_set(error, EINVAL,
-			"%s: dilation: auto measures a lab of one process; expected a number",
+			"%s: dilation: auto requires a lab with a single process; expected a number",
 			console->lab->path);
 	if (arguments->only_count > 0 || arguments->alone)
 		return error_set(error, EINVAL,
-			"%s: it has 'machines'; expected --machine NAME with --process or --alone",
+			"%s: the lab file has 'machines'; expected --machine NAME with --process or --alone",
 			console->lab->path);
 	if (result == 0)
 		result = lab_up_check_files(console->lab, error);
@@ -343,7 +340,7 @@ static int wait_whole(struct console *console, struct error *error)
 			explain(console, why, sizeof(why));
 			return error_set(error, ETIMEDOUT,
 				"after %" PRIu64
-				" ms %s; use a longer --wait, or end it with 'weft lab down %s'",
+				" ms %s; use a longer --wait, or end the lab with 'weft lab down %s'",
 				console->arguments->wait_ps / PS_PER_MS, why,
 				console->lab->plan->lab);
 		}

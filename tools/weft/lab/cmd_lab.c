@@ -367,7 +367,7 @@ static void parse_replay(int key, const char *text, struct argp_state *state)
 
 	for (unsigned i = 0; i < arguments->replays; i++)
 		if (strcmp(arguments->replay[i].key, keys[key]) == 0)
-			argp_error(state, "--%s: expected once", keys[key]);
+			argp_error(state, "--%s: may be given only once", keys[key]);
 	arguments->replay[arguments->replays].key = keys[key];
 	arguments->replay[arguments->replays++].value = text;
 }
@@ -379,17 +379,17 @@ static void parse_repeated(int key, const char *text, struct argp_state *state)
 
 	if (key == 'p') {
 		if (arguments->only_count == LAB_ONLY_MAX)
-			argp_error(state, "--process: at most %d are possible", LAB_ONLY_MAX);
+			argp_error(state, "--process: may be given at most %d times", LAB_ONLY_MAX);
 		arguments->only[arguments->only_count++] = text;
 	} else if (key == 's') {
 		if (arguments->sets == LAB_SETS_MAX)
-			argp_error(state, "--set: at most %d are possible", LAB_SETS_MAX);
+			argp_error(state, "--set: may be given at most %d times", LAB_SETS_MAX);
 		arguments->set[arguments->sets++] = text;
 	} else if (key != 't') {
 		parse_replay(key, text, state);
 	} else {
 		if (arguments->trust.count == LAB_TRUST_MAX)
-			argp_error(state, "--trust: at most %d files", LAB_TRUST_MAX);
+			argp_error(state, "--trust: may be given at most %d times", LAB_TRUST_MAX);
 		arguments->trust.file[arguments->trust.count++] = text;
 	}
 }

@@ -221,7 +221,7 @@ static int check(const struct lab_arguments *arguments, const struct lab *lab,
 		return result;
 	if (lab->plan->processes == 1)
 		return error_set(error, EINVAL,
-			"lab %s is one process; 'weft lab up --restart' restarts all of it",
+			"lab %s runs in a single process; 'weft lab up --restart' restarts the whole lab",
 			lab->plan->lab);
 	if (arguments->words > LAB_ONLY_MAX)
 		return error_set(error, EINVAL, "expected at most %d devices", LAB_ONLY_MAX);

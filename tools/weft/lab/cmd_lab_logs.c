@@ -57,7 +57,7 @@ static enum weft_exit show_chosen(
 				"%s: no such switch or host in %s", device, lab->path);
 		else if (record == NULL)
 			code = command_fail(COMMAND, EXIT_BAD_REQUEST,
-				"%s: its process was not started here", device);
+				"%s: the process of this device was not started here", device);
 		else if (show(state, record, &error) < 0)
 			code = command_fail(COMMAND, EXIT_NOT_ABLE, "%s", error.text);
 	}

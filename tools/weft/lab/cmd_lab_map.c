@@ -67,7 +67,8 @@ static struct topology *ask_map(
 	struct lab_connection connection;
 
 	if (record == NULL) {
-		error_set(error, ENODEV, "%s: its process was not started here", host);
+		error_set(
+			error, ENODEV, "%s: the process of this device was not started here", host);
 		return NULL;
 	}
 	if (lab_connect(&connection, record, error) < 0)
@@ -199,8 +200,7 @@ static int write_topology(const struct lab *lab, const struct topology *found, F
 	if (attached == NULL)
 		return -ENOMEM;
 	fprintf(out,
-		"# Found by the mapper of lab %s. Rates and delays cannot be discovered: "
-		"these are the defaults.\n",
+		"# Discovered by the mapper of lab %s. Rates and delays cannot be discovered, so these are the defaults.\n",
 		lab->plan->lab);
 	result = topology_write(attached, out);
 	topology_destroy(attached);
@@ -325,7 +325,7 @@ static enum weft_exit show_lead(const struct lab_arguments *arguments, enum form
 	if (lead.silent)
 		return command_fail(COMMAND, EXIT_BAD_ANSWER, "%s", why.text);
 	return command_fail(COMMAND, EXIT_BAD_ANSWER,
-		"%s on another machine leads lab %s in epoch %lld and has the map: run 'weft lab map' there",
+		"mapper %s on another machine leads lab %s in epoch %lld and has the map; run 'weft lab map' there",
 		lead.host, lab->plan->lab, (long long)lead.epoch);
 }
 
@@ -341,7 +341,7 @@ static enum weft_exit show_map(
 	choose_form(arguments, &form, &error);
 	if (lab->config->run.mapper.routes == RUN_ROUTES_STATIC)
 		return command_fail(COMMAND, EXIT_BAD_REQUEST,
-			"%s: its routes are static, so no mapper runs; expected 'mapper: {routes: "
+			"%s: the lab's routes are static, so no mapper is running; expected 'mapper: {routes: "
 			"mapper}'",
 			lab->path);
 	mapping = ask_all(state, &silent);
@@ -350,7 +350,7 @@ static enum weft_exit show_map(
 			arguments, form, lab, state, mapping, lab_mapping_leader(mapping));
 	else if (silent > 0)
 		result = command_fail(COMMAND, EXIT_NOT_ABLE,
-			"no mapper leads among the processes that answer in lab %s",
+			"no mapper leads among the processes of lab %s that answer",
 			lab->plan->lab);
 	else
 		result = show_lead(arguments, form, lab, state, mapping);

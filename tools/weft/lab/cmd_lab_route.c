@@ -37,7 +37,7 @@ static int check(const struct question *question, struct error *error)
 		return error_set(error, EINVAL, "expected two different hosts");
 	if (result == 0 && question->lab.config->run.mapper.routes != RUN_ROUTES_MAPPER)
 		return error_set(error, EINVAL,
-			"lab %s has static routes: use 'weft route compute' and 'weft route show'",
+			"lab %s has static routes; use 'weft route compute' and 'weft route show'",
 			question->lab.plan->lab);
 	return result;
 }
@@ -64,7 +64,7 @@ static json_t *ask_leader(const struct question *question, struct error *error)
 
 	if (leader == NULL) {
 		error_set(error, EAGAIN,
-			"no mapper leads on this machine, and only the leading mapper knows the routes");
+			"no mapper leads on this machine, and only the leading mapper has the routes");
 		return NULL;
 	}
 	record = lab_record_of(&question->lab, &question->state, lab_text(leader, "host"));
@@ -80,7 +80,7 @@ static json_t *ask_leader(const struct question *question, struct error *error)
 		return answer;
 	}
 	json_decref(answer);
-	error_set(error, EAGAIN, "mapper %s does not currently see both hosts",
+	error_set(error, EAGAIN, "the current map of mapper %s does not contain both hosts",
 		lab_text(leader, "host"));
 	return NULL;
 }
@@ -114,10 +114,10 @@ static void print_answer(const struct question *question, const json_t *answer)
 	json_t *ways = json_object_get(answer, "ways"), *way;
 	size_t index;
 
-	printf("%s to %s: epoch %lld of mapper %s, %zu %s%s\n", question->from, question->to,
+	printf("%s to %s: mapper %s, epoch %lld, %zu %s%s\n", question->from, question->to,
+		lab_text(answer, "mapper"),
 		(long long)json_integer_value(json_object_get(answer, "epoch")),
-		lab_text(answer, "mapper"), json_array_size(ways),
-		json_array_size(ways) == 1 ? "way" : "ways",
+		json_array_size(ways), json_array_size(ways) == 1 ? "path" : "paths",
 		json_flag_of(answer, "in_force") ? "" : " (not in use there yet)");
 	json_array_foreach(ways, index, way) print_way(index + 1, way);
 }

@@ -87,7 +87,7 @@ static void judge_refused(struct lab_run *run)
 	if (refused > 0)
 		run_result_add_reason(run->result, false,
 			"%" PRIu64
-			" messages were not sent: their destinations had no route, or did not answer",
+			" messages were not sent because their destinations had no route or did not answer",
 			refused);
 }
 
@@ -124,7 +124,7 @@ static void judge(struct lab_run *run)
 	if (run->result->sending > 0 && !lab_interrupted())
 		run_result_add_reason(run->result, false,
 			"%" PRIu64
-			" processes did not end their traffic within %d s after its time",
+			" processes did not end their traffic within %d s after the end of the run",
 			run->result->sending, LAB_RUN_DRAIN_MOST_MS / 1000);
 	if (!lab_run_is_partial(run) && !lab_interrupted())
 		run_result_judge_under_way(run->result, in_flight_max(run));
@@ -141,7 +141,7 @@ static int measure(struct lab_run *run, struct error *error)
 
 	if (run->lab.config->run.traffic.count == 0)
 		return error_set(error, EINVAL,
-			"%s: it has no 'traffic' to send; expected a lab file with 'traffic'",
+			"%s: expected a lab file with 'traffic', which is what a run sends",
 			run->lab.path);
 	if (run_config_check_samples(&run->lab.config->run.measure, duration, error) < 0)
 		return -EINVAL;
@@ -168,7 +168,7 @@ static int measure(struct lab_run *run, struct error *error)
 		return error_set(error, ENOMEM, "out of memory");
 	if (run->blind)
 		run_result_add_reason(run->result, false,
-			"not searched for a deadlock: a process did not answer");
+			"the search for a deadlock failed because a process did not answer");
 	run->result->until = run->lab.config->run.measure.until;
 	links = lab_run_links(run);
 	run->changes = lab_run_changes(&run->lab, &run->state, run->links_before, links);
@@ -330,8 +330,7 @@ static int set_traffic(struct lab_run *run, struct error *error)
 		return 0;
 	if (run->state.remotes > 0)
 		return error_set(error, EINVAL,
-			"--set: lab %s is up on several machines, and each follows the lab "
-			"file: change the file, and 'weft lab up --restart' applies it",
+			"--set: lab %s is up on several machines, all of which use the lab file; change the file and run 'weft lab up --restart'",
 			run->lab.plan->lab);
 	return lab_run_set(&run->lab, run->arguments->set, run->arguments->sets, error);
 }

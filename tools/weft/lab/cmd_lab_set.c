@@ -122,8 +122,7 @@ static int read_target(struct setting *setting, const char *text, struct error *
 		if (is_meant(setting, i))
 			return 0;
 	return error_set(error, EINVAL,
-		"%s: there is no such cable in %s; expected all, a device's ports such as s0:*, or a "
-		"port such as s0:1; with '>' after it only the direction that leaves there",
+		"%s: no such cable in %s; expected all, a device's ports such as s0:*, or a port such as s0:1. With '>' after the port, only the outgoing direction changes",
 		text, setting->lab->path);
 }
 
@@ -266,7 +265,7 @@ static int order(struct setting *setting, struct error *error)
 		done++;
 	}
 	if (result == 0 && done == 0)
-		return error_set(error, ENODEV, "%s: no process of these links is running here",
+		return error_set(error, ENODEV, "%s: no process with these links is running here",
 			setting->target);
 	return result;
 }

@@ -159,7 +159,7 @@ static void print_summary(const struct lab_up *up, uint64_t took_ms)
 			up->lab.config->uplink.nat);
 	printf("logs and plan: %s\n", plan->run_dir);
 	if (geteuid() != 0)
-		puts("without root: no TAPs of programs, no veth pairs, no NICs");
+		puts("without root: no TAPs for programs, no veth pairs, no NICs");
 	if (plan->veth)
 		printf("interfaces: ip netns exec weft-%s ip link\n", plan->lab);
 }
@@ -178,8 +178,7 @@ static void warn_of_miscabling(const struct lab_up *up)
 
 	if (count > 0)
 		fprintf(stderr,
-			"weft lab up: warning: the fabric is not as expected: %u difference%s, "
-			"which 'weft lab map %s' shows\n",
+			"weft lab up: warning: the fabric differs from the expected one: %u difference%s; run 'weft lab map %s' for details\n",
 			count, count == 1 ? "" : "s", up->arguments->file);
 }
 
@@ -304,8 +303,7 @@ static void warn_of_memif(const struct lab_up *up)
 	for (uint32_t i = 0; i < up->lab.topology->links; i++)
 		if (up->lab.plan->link[i].kind == LAB_LINK_MEMIF) {
 			fprintf(stderr,
-				"weft lab up: warning: links: memif: a process that is killed can "
-				"take a neighbour with it; 'links: shared' does not\n");
+				"weft lab up: warning: links: memif: if a process is killed, its neighbours can crash; 'links: shared' avoids this\n");
 			return;
 		}
 }
@@ -398,7 +396,7 @@ static void name_file(const struct lab_arguments *arguments, struct error *error
 		lab_snapshot_source(target.dir, source, sizeof(source));
 	if (source[0] != '\0')
 		error_set(error, ENOENT,
-			"%s: a lab that is up has this name; expected its file, %s",
+			"%s: this is the name of a lab that is up; expected its lab file, %s",
 			arguments->file, source);
 }
 

@@ -166,7 +166,7 @@ static int write_file(const char *dir, const char *name, const char *text, struc
 	int fd;
 
 	if (bytes == NULL)
-		return error_set(error, EINVAL, "'%s': not a file of a lab", name);
+		return error_set(error, EINVAL, "'%s': not a valid file of a lab", name);
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	errno = 0; /* a short write sets none */
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -228,7 +228,7 @@ int lab_bundle_compare(const char *run_dir, json_t *files, struct error *error)
 		snprintf(path, sizeof(path), "%s/%s", dir, name);
 		if (!is_same(path, json_string_value(text)))
 			return error_set(error, EINVAL,
-				"the lab is up there with another %s; 'weft lab up --restart "
+				"the lab is up there with a different %s; 'weft lab up --restart "
 				"LAB.yaml' takes it down and applies the file",
 				name);
 	}

@@ -41,7 +41,7 @@ static int ipv6_off(void *ctx, struct error *error)
 		return 0; /* a kernel without IPv6 */
 	if (write(fd, "1", 1) != 1) {
 		close(fd);
-		return error_set(error, errno, "IPv6 of the lab's links cannot be turned off: %s",
+		return error_set(error, errno, "cannot turn off IPv6 on the lab's links: %s",
 			strerror(errno));
 	}
 	close(fd);
@@ -80,12 +80,12 @@ static int run_ip(
 	snprintf(command, sizeof(command), "ip -n %s -batch - >/dev/null", netns);
 	ip = popen(command, "we");
 	if (ip == NULL)
-		return error_set(error, errno, "ip: cannot be started: %s", strerror(errno));
+		return error_set(error, errno, "cannot start ip: %s", strerror(errno));
 	write_commands(plan, frame_bytes, ip);
 	status = pclose(ip);
 	if (status == -1 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		return error_set(error, ENODEV,
-			"%s: the links' veth pairs cannot be created; expected iproute2 and a kernel with veth",
+			"%s: cannot create the links' veth pairs; expected iproute2 and a kernel with veth",
 			netns);
 	return 0;
 }
@@ -185,7 +185,7 @@ int lab_uplink_prepare(struct lab_up *up, struct error *error)
 		return 0;
 	if (if_nametoindex(uplink->nat) == 0)
 		return run_config_refuse(&up->lab.config->run, &uplink->place, error,
-			"uplink: there is no interface %s in this network namespace", uplink->nat);
+			"uplink: no interface %s in this network namespace", uplink->nat);
 	forwarding_path(uplink->nat, path);
 	if (!forwards(uplink->nat))
 		return error_set(error, ENODEV,
@@ -193,7 +193,7 @@ int lab_uplink_prepare(struct lab_up *up, struct error *error)
 			uplink->nat, path);
 	if (run("nft list tables ip >/dev/null 2>&1", "%s", "") < 0)
 		return error_set(error, ENODEV,
-			"uplink: 'nft list tables' fails; install nftables and use a kernel that supports it");
+			"uplink: 'nft list tables' failed; install nftables and use a kernel that supports it");
 	snprintf(up->state.uplink, sizeof(up->state.uplink), "weft-%08x",
 		(uint32_t)byte_hash(0, dir, strlen(dir)));
 	return lab_state_save(&up->state, error);
@@ -208,10 +208,10 @@ int lab_uplink_remove(const char *name, struct error *error)
 	snprintf(command, sizeof(command), "ip link del %s 2>/dev/null", name);
 	/* The interface also disappears with the edge's namespace. */
 	if (if_nametoindex(name) != 0 && run(command, "%s", "") < 0 && if_nametoindex(name) != 0)
-		return error_set(error, EIO, "uplink: %s cannot be removed", name);
+		return error_set(error, EIO, "uplink: cannot remove %s", name);
 	/* The first line is needed because it would be an error to delete a missing table. */
 	if (run("nft -f -", "table ip %s\ndelete table ip %s\n", name, name) < 0)
-		return error_set(error, EIO, "uplink: nftables: table %s cannot be removed", name);
+		return error_set(error, EIO, "uplink: cannot remove nftables table %s", name);
 	return 0;
 }
 
@@ -272,7 +272,7 @@ static int make(const struct lab_up *up, const struct run_config_edge *edge, str
 	if (make_outside(name, edge->netns, up->lab.config->uplink.nat, inner, outer) < 0 ||
 		make_inside(edge, inner, outer) < 0)
 		return error_set(error, ENODEV,
-			"uplink: %s cannot be created, see above; expected a kernel with veth and NAT in nftables",
+			"uplink: cannot create %s (see above); expected a kernel with veth and NAT in nftables",
 			name);
 	result = forward((void *)(uintptr_t)name, error);
 	if (result == 0)
@@ -292,8 +292,8 @@ static int lead_there(const struct run_config_edge *edge, const struct run_confi
 		uplink->address);
 	if (run(command, DEFAULT_ROUTE, gateway, edge->tap) == 0)
 		return 0;
-	return error_set(error, ENODEV, "uplink: host %s cannot have a default route, see above",
-		edge->host);
+	return error_set(error, ENODEV,
+		"uplink: cannot set a default route for host %s (see above)", edge->host);
 }
 
 int lab_uplink_make(const struct lab_up *up, struct error *error)

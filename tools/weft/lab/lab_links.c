@@ -87,11 +87,12 @@ void lab_links_warn(const struct lab *lab, json_t *links)
 			continue;
 		quantity_format(QUANTITY_RATE, link->rate_bps, asked);
 		quantity_format(QUANTITY_RATE, device * 1000000, speed);
-		fprintf(stderr, "weft lab up: warning: %s: the file's rate is %s, the device's %s",
+		fprintf(stderr,
+			"weft lab up: warning: %s: the file's rate is %s, but the device's is %s",
 			lab_text(end, "port"), asked, speed);
 		if (dilation > 1)
 			fprintf(stderr, ", %u times that in the lab", dilation);
-		fputs(": the link is as fast as the device\n", stderr);
+		fputs("; the link runs at the device's rate\n", stderr);
 	}
 }
 
@@ -179,8 +180,7 @@ int lab_cable_find(
 		link = topology_link_at(lab->topology, port);
 	if (link == NULL)
 		return error_set(error, EINVAL,
-			"%s: there is no such cable in %s; expected a port such as s0:1", name,
-			lab->path);
+			"%s: no such cable in %s; expected a port such as s0:1", name, lab->path);
 	cable->end[0] = link->a;
 	cable->end[1] = link->b;
 	for (unsigned i = 0; i < 2; i++)
@@ -209,7 +209,8 @@ static int wait_for(
 			return 0;
 		lab_sleep_ms(STEP_MS);
 	}
-	return error_set(error, ETIMEDOUT, "%s: its process did not execute the command", port);
+	return error_set(
+		error, ETIMEDOUT, "%s: the port's process did not execute the command", port);
 }
 
 static int order_end(
@@ -247,8 +248,9 @@ int lab_cable_order(const struct lab *lab, const struct lab_state *state,
 			result = 0;
 	}
 	if (result == 0 && done == 0)
-		return error_set(error, ENODEV, "%s - %s: neither of its processes is running here",
-			cable->name[0], cable->name[1]);
+		return error_set(error, ENODEV,
+			"%s - %s: neither process of the link is running here", cable->name[0],
+			cable->name[1]);
 	return result;
 }
 

@@ -100,7 +100,7 @@ bool lab_lead_lives(const struct lab_lead *lead, struct error *why)
 		error_set(why, EAGAIN, "no mapper leads");
 	else if (lead->silent)
 		error_set(why, EAGAIN,
-			"mapper %s on another machine last sent something %.1f s ago: is it running, and is there a path to it?",
+			"mapper %s on another machine was last heard from %.1f s ago; is it running, and is there a path to it?",
 			lead->host, (double)lead->heard_ns / 1e9);
 	return lead->host != NULL && !lead->silent;
 }
@@ -158,7 +158,7 @@ static int check_leader(const json_t *leader, struct error *why)
 		return error_set(why, EAGAIN, "mapper %s is still %s", lab_text(leader, "host"),
 			lab_text(leader, "state"));
 	if (json_flag_of(leader, "changing"))
-		return error_set(why, EAGAIN, "mapper %s still has routes to change",
+		return error_set(why, EAGAIN, "mapper %s is still changing routes",
 			lab_text(leader, "host"));
 	return 0;
 }

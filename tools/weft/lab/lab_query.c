@@ -132,7 +132,7 @@ static int judge_order(const struct lab_connection *connection, json_t *value, c
 		return -EPROTO;
 	if (text == NULL || strncmp(text, "ok", 2) != 0)
 		result = error_set(error, EINVAL, "%s: %s", connection->prefix,
-			text != NULL ? text : "an answer that is not text");
+			text != NULL ? text : "the answer is not text");
 	else if (answer != NULL)
 		snprintf(answer, size, "%s", text[2] == ' ' ? text + 3 : "");
 	json_decref(value);

@@ -26,10 +26,10 @@ static void describe_unheard(const json_t *link, const json_t *elsewhere, char *
 
 	if (leads_away(link, elsewhere))
 		snprintf(out, size,
-			"nothing was heard from %.*s, which runs on another machine: its part of the lab must be up there, and the cable must be in these two ports",
+			"nothing was received from %.*s, which runs on another machine; is its part of the lab up there, and does the cable connect these two ports?",
 			length, peer);
 	else
-		snprintf(out, size, "nothing was heard from the other end");
+		snprintf(out, size, "nothing was received from the other end");
 }
 
 bool lab_ready_stranger(const json_t *link, char *out, size_t size)
@@ -59,7 +59,7 @@ static void explain(const json_t *link, const json_t *elsewhere, char why[LAB_RE
 	char reason[200] = "the other end stopped sending";
 
 	if (strcmp(state, "cut") == 0)
-		snprintf(reason, sizeof(reason), "'weft lab link' joins it");
+		snprintf(reason, sizeof(reason), "'weft lab link' restores it");
 	else if (lab_ready_stranger(link, reason, sizeof(reason))) {
 		snprintf(why, LAB_READY_TEXT, "%s: %s", reason,
 			strcmp(state, "other fabric") == 0
@@ -70,7 +70,7 @@ static void explain(const json_t *link, const json_t *elsewhere, char why[LAB_RE
 	} else if (strcmp(state, "no carrier") == 0) {
 		state = "without carrier";
 		snprintf(reason, sizeof(reason),
-			"is the cable plugged in, and the other end on? (A kernel interface also has to be up: 'ip "
+			"is the cable plugged in, and is the other end on? (A kernel interface also has to be up: 'ip "
 			"link set NAME up')");
 	} else if (json_count_of(link, "sessions_seen") == 0 &&
 		   json_integer_value(json_object_get(link, "bad_tag")) > 0) {
@@ -125,10 +125,10 @@ static const struct {
 	const char *counter;
 	const char *what[2], *pool[2]; /* at a switch, at a host */
 } known[] = {
-	{"no_mbuf", {"no buffer for control frames", "no buffer to send from"},
-		{"the pool of control frames", "a pool of its process"}},
+	{"no_mbuf", {"no buffer for control frames", "no buffer for sending"},
+		{"the pool of control frames", "a pool of this process"}},
 	{"pool_empty", {"no buffer", "no buffer"},
-		{"a pool of its process", "a pool of its process"}},
+		{"a pool of this process", "a pool of this process"}},
 };
 
 /* The non-zero counters of this device; 'what' gets the first one of all devices. */
@@ -145,7 +145,7 @@ static unsigned check_device(
 		found++;
 		if (what[0] != '\0')
 			continue;
-		snprintf(what, ERROR_TEXT, "%s: %s %" PRIu64 " times: %s is exhausted", device,
+		snprintf(what, ERROR_TEXT, "%s: %s, %" PRIu64 " times: %s is exhausted", device,
 			known[i].what[host], (uint64_t)times, known[i].pool[host]);
 	}
 	return found;
@@ -164,7 +164,7 @@ int lab_pools_check_counters(json_t *devices, bool hosts, struct error *error)
 		return 0;
 	if (found == 1)
 		return error_set(error, ENOBUFS, "%s", what);
-	return error_set(error, ENOBUFS, "%s, as %u more counters also show", what, found - 1);
+	return error_set(error, ENOBUFS, "%s (%u more counters also show this)", what, found - 1);
 }
 
 /* The counters of a switch are sums over its ports, so ports are queried only if a sum is not

@@ -138,9 +138,10 @@ static int wait_to_send(struct lab_remote *remote, uint64_t until, struct error 
 
 	while (poll(&ready, 1, LOOK_MS) <= 0) {
 		if (lab_interrupted())
-			return break_off(remote, "interrupted while it accepted no input", error);
+			return break_off(
+				remote, "interrupted while the session accepted no input", error);
 		if (lab_now_ms() > until)
-			return break_off(remote, "it no longer accepts input", error);
+			return break_off(remote, "the session no longer accepts input", error);
 	}
 	return 0;
 }
@@ -221,7 +222,7 @@ static json_t *take_line(struct lab_remote *remote, char *end, struct error *err
 	remote->used -= length + 1;
 	memmove(remote->bytes, end + 1, remote->used);
 	if (answer == NULL)
-		break_off(remote, "its output is not an answer of 'weft lab part'", error);
+		break_off(remote, "the output is not an answer from 'weft lab part'", error);
 	return answer;
 }
 
@@ -237,9 +238,9 @@ static int wait_to_receive(
 		if (poll(&ready, 1, left < LOOK_MS ? (int)left : LOOK_MS) > 0)
 			return 0;
 		if (heeds && lab_interrupted())
-			return break_off(remote, "interrupted before it answered", error);
+			return break_off(remote, "interrupted before the machine answered", error);
 		if (left == 0)
-			return break_off(remote, "it no longer answers", error);
+			return break_off(remote, "the machine no longer answers", error);
 	}
 }
 

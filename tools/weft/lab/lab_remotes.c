@@ -18,7 +18,7 @@ void lab_remotes_control(const struct lab *lab, char control[LAB_SSH_CONTROL_MAX
 	if (access(lab->plan->run_dir, W_OK) != 0)
 		return;
 	if (lab_ssh_control(lab->plan->run_dir, control, &error) < 0)
-		fprintf(stderr, "weft lab: each command has to log in again on all machines: %s\n",
+		fprintf(stderr, "weft lab: every command must log in to all machines again: %s\n",
 			error.text);
 }
 
@@ -94,7 +94,8 @@ int lab_remotes_open(const struct lab *lab, struct lab_state *state, struct erro
 
 	*state = (struct lab_state){.processes = 0};
 	if (count == 0)
-		return error_set(error, EINVAL, "%s: it has no 'machines'", lab->path);
+		return error_set(
+			error, EINVAL, "%s: expected a lab file with 'machines'", lab->path);
 	snprintf(state->dir, sizeof(state->dir), "%s", lab->plan->run_dir);
 	state->remote = calloc((size_t)count + 1, sizeof(*state->remote));
 	if (state->remote == NULL)

@@ -189,10 +189,8 @@ static int check_key(const struct lab *lab, const char *set, struct error *error
 		if (strlen(keys[i]) == length && strncmp(keys[i], set, length) == 0)
 			return 0;
 	return error_set(error, EINVAL,
-		"--set %s: lab %s is up with its own '%.*s'; expected a key of traffic, events, "
-		"measure or fidelity, or seed, since a run can change only these ('weft lab set' changes cables, 'weft "
-		"lab up --restart' everything in a lab file)",
-		set, lab->plan->lab, (int)strcspn(set, "="), set);
+		"--set %s: a run cannot change '%.*s' while lab %s is up; expected seed, or a key of traffic, events, measure or fidelity. Use 'weft lab set' for cables, and 'weft lab up --restart' for the rest of the lab file",
+		set, (int)strcspn(set, "="), set, lab->plan->lab);
 }
 
 /* The numbers of entries, and thus of their counters, and of schedules are the same as when the lab
@@ -203,9 +201,8 @@ static int check_shape(const struct lab *lab, const struct run_config *run, stru
 
 	if (run->traffic.count != count)
 		return error_set(error, EINVAL,
-			"--set: %u entries of traffic, expected as many as the lab was started with: "
-			"%u",
-			run->traffic.count, count);
+			"--set: %u traffic entries; expected %u, as in the lab", run->traffic.count,
+			count);
 	if (run_config_has_schedule(run) || run_config_has_schedule(&lab->config->run))
 		return error_set(error, EINVAL,
 			"--set: a schedule (pattern: goal) cannot be changed while the lab is up");

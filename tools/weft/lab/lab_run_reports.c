@@ -109,7 +109,7 @@ static int add_part(const struct lab_run *run, unsigned i, struct run_result *in
 {
 	return run_result_add_part(into, part) == 0
 		       ? 0
-		       : error_set(error, EPROTO, "%s: its report is not a valid part of a result",
+		       : error_set(error, EPROTO, "%s: the report is not a valid part of a result",
 				 run->state.process[i].name);
 }
 

@@ -132,7 +132,7 @@ int lab_expect_one_machine(
 	if (state->remotes == 0)
 		return 0;
 	return error_set(error, EINVAL,
-		"lab %s runs on several machines: expected --machine NAME, on that machine",
+		"lab %s runs on several machines; run this command on one of them, with --machine NAME",
 		lab->plan->lab);
 }
 

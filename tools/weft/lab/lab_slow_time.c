@@ -44,10 +44,11 @@ static int read_origin(const char *run_dir, int64_t *origin_ns, struct error *er
 		found = fscanf(file, "%*s %" SCNd64, origin_ns);
 		fclose(file);
 	}
-	return found == 1 ? 0
-			  : error_set(error, ENOENT,
-				    "%s: expected the clock of a lab that is up, with its origin",
-				    path);
+	return found == 1
+		       ? 0
+		       : error_set(error, ENOENT,
+				 "%s: expected the clock file of a lab that is up, with the clock's origin",
+				 path);
 }
 
 static void name_of(int64_t origin_ns, char name[64])
@@ -125,7 +126,7 @@ static int find_library(char path[PATH_MAX], struct error *error)
 	return result == 0
 		       ? 0
 		       : error_set(error, ENOENT,
-				 "libfaketime, which slows down programs in a dilated lab, is missing: run 'apt install faketime', or use --no-faketime");
+				 "libfaketime, which slows down programs in a dilated lab, is missing; run 'apt install faketime', or use --no-faketime");
 }
 
 /* --- the environment --- */

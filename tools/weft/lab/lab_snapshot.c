@@ -216,8 +216,7 @@ int lab_snapshot_check_but(const struct lab *lab, const char *const *but, struct
 	if (difference[0] == '\0')
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: lab %s was started with something else: %s; 'weft lab up --restart %s' applies "
-		"the file, and use the name %s instead of the file for the lab as it is",
+		"%s: lab %s was started with a different file: %s. To apply this file, run 'weft lab up --restart %s'; to use the lab as it is, give the name %s instead of the file",
 		lab->path, lab->plan->lab, difference, lab->path, lab->plan->lab);
 }
 

@@ -227,10 +227,9 @@ void lab_ending_describe(int status, bool memory, char out[LAB_ENDING_TEXT])
 
 	if (number != 0)
 		snprintf(out, LAB_ENDING_TEXT, "was killed by signal %d (%s)", number,
-			number == SIGKILL
-				? (memory ? "the kernel's out-of-memory killer: see dmesg"
-					  : "SIGKILL; by the kernel if memory was short: see dmesg")
-				: strsignal(number));
+			number == SIGKILL ? (memory ? "the kernel's out-of-memory killer; see dmesg"
+						    : "SIGKILL; see dmesg")
+					  : strsignal(number));
 	else
 		snprintf(out, LAB_ENDING_TEXT, "ended with exit code %d", WEXITSTATUS(status));
 }

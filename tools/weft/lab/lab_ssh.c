@@ -125,19 +125,21 @@ void lab_ssh_end_command(const struct lab_ssh_target *target, struct lab_ssh_com
 static const struct {
 	const char *said, *what, *mend;
 } known[] = {
-	{"REMOTE HOST IDENTIFICATION HAS CHANGED", "its host key has changed",
-		"if it was reinstalled, 'ssh-keygen -R ADDRESS' removes the old key"},
-	{"host key is known", "its host key is not known here",
-		"log in once by hand with ssh, and compare the key that it shows"},
-	{"Host key verification failed", "its host key is not known here",
-		"log in once by hand with ssh, and compare the key that it shows"},
-	{"Permission denied", "it refuses this user's keys",
-		"'ssh-copy-id' installs one; ssh must not ask for a password"},
-	{"Connection refused", "the connection is refused", "is sshd up there, on this port?"},
-	{"Could not resolve", "its name cannot be resolved", "is the address right?"},
-	{"timed out", "it does not answer", "is it on, and is the address right?"},
-	{"No route to host", "there is no route to it", "is it on, and is the address right?"},
-	{"Network is unreachable", "there is no route to it", "is the address right?"},
+	{"REMOTE HOST IDENTIFICATION HAS CHANGED", "the host key has changed",
+		"if the machine was reinstalled, 'ssh-keygen -R ADDRESS' removes the old key"},
+	{"host key is known", "the host key is unknown here",
+		"log in once by hand with ssh, and verify the key that it shows"},
+	{"Host key verification failed", "the host key is unknown here",
+		"log in once by hand with ssh, and verify the key that it shows"},
+	{"Permission denied", "the machine rejected this user's keys",
+		"install a key with 'ssh-copy-id', because ssh must not ask for a password"},
+	{"Connection refused", "the connection was refused",
+		"is sshd running there, on this port?"},
+	{"Could not resolve", "the name cannot be resolved", "is the address correct?"},
+	{"timed out", "the machine does not answer", "is it on, and is the address correct?"},
+	{"No route to host", "there is no route to the machine",
+		"is it on, and is the address correct?"},
+	{"Network is unreachable", "there is no route to the machine", "is the address correct?"},
 };
 
 /* The last line that is not empty, without the CR and LF with which ssh ends lines. */
@@ -173,16 +175,15 @@ void lab_ssh_explain(const struct lab_ssh_target *target, int status, const char
 	if (code == 255)
 		explain_ssh(said, line, why);
 	else if (code == 127 && target->ssh[0] == '\0')
-		snprintf(why, LAB_SSH_WHY_MAX, "it cannot be started: %s", line);
+		snprintf(why, LAB_SSH_WHY_MAX, "cannot start the session: %s", line);
 	else if (code == 127 || code == 126)
 		snprintf(why, LAB_SSH_WHY_MAX,
-			"'%s' cannot be run there: install the package, or name the program's path "
-			"with 'weft: PATH' of the machine (%s)",
+			"cannot run '%s' there; install the package, or set the program's path with 'weft: PATH' of the machine (%s)",
 			target->weft[0] != '\0' ? target->weft : "weft", line);
 	else if (code == 2)
 		snprintf(why, LAB_SSH_WHY_MAX,
-			"its weft has no 'weft lab part': install version " WEFT_VERSION
-			" there, as here (%s)",
+			"weft there has no 'weft lab part'; install version " WEFT_VERSION
+			", as here (%s)",
 			line);
 	else
 		snprintf(why, LAB_SSH_WHY_MAX, "the connection ended%s%s",

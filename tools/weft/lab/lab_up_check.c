@@ -33,10 +33,9 @@ static int check_privileges(const struct lab *lab, struct error *error)
 	if (geteuid() == 0)
 		return 0;
 	if (lab->plan->veth)
-		return error_set(
-			error, EPERM, "%s: its links are veth pairs; run as root", lab->path);
+		return error_set(error, EPERM, "%s: veth links require root", lab->path);
 	if (lab->config->run.edges.count > 0)
-		return error_set(error, EPERM, "%s: it has TAP edges; run as root", lab->path);
+		return error_set(error, EPERM, "%s: TAP edges require root", lab->path);
 	return 0;
 }
 
@@ -55,9 +54,8 @@ static int check_sockets(const struct lab_up *up, struct error *error)
 		length = strlen(dir) + strlen(TELEMETRY_SOCKET);
 		if (length > max && lab_up_wants(up, i))
 			return error_set(error, EINVAL,
-				"%s: device %s: its process has the socket %s" TELEMETRY_SOCKET
-				" of %zu characters, expected at most %zu: shorter names of the "
-				"lab and the device",
+				"%s: device %s: the socket %s" TELEMETRY_SOCKET
+				" has a path of %zu characters; expected at most %zu, so use shorter names for the lab and the device",
 				lab->path, process->name, dir, length, max);
 	}
 	return 0;
@@ -141,8 +139,7 @@ static int check_network(
 		return 0;
 	inet_ntop(AF_INET, &in->sin_addr, theirs, sizeof(theirs));
 	return error_set(error, EINVAL,
-		"address %s of host %s is in a network of interface %s, which has %s: expected a "
-		"free network, or a 'namespace'",
+		"address %s of host %s is in the network of interface %s (%s); expected an unused network, or a 'namespace'",
 		edge->address, edge->host, other->ifa_name, theirs);
 }
 
@@ -310,8 +307,7 @@ static int check_comes_back(
 
 			if (lab_up_wants(up, link->process[side]) && runs(former, other))
 				return error_set(error, EINVAL,
-					"%s cannot be restarted alone: %s is running, and memif links do not survive the end of a process; take the lab down and up "
-					"again, or use 'links: shared'",
+					"%s cannot be restarted alone, because memif links to %s, which is running, do not survive the end of a process; take the lab down and up again, or use 'links: shared'",
 					plan->process[link->process[side]].name, other);
 		}
 	}

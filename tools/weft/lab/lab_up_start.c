@@ -163,7 +163,7 @@ int lab_up_choose_dilation(struct lab_up *up, struct error *error)
 		return 0;
 	if (up->lab.config->processes != LAB_CONFIG_PROCESSES_ONE)
 		return error_set(error, EINVAL,
-			"%s: dilation: auto measures a lab of one process; expected a number, or "
+			"%s: dilation: auto requires a lab with a single process; expected a number, or "
 			"'processes: one'",
 			up->lab.path);
 	run->dilation = measure_dilation(up, &code);
@@ -174,7 +174,7 @@ int lab_up_choose_dilation(struct lab_up *up, struct error *error)
 		code == EXIT_INTERRUPTED ? EINTR
 		: code == EXIT_NOT_ABLE  ? ENODEV
 					 : EINVAL,
-		"dilation: auto: no dilation was chosen, see above");
+		"dilation: auto: no dilation was chosen (see above)");
 }
 
 /* Processes that this machine has a record of share a clock. */

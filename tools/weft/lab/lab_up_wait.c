@@ -161,8 +161,7 @@ static void tell_starved(const struct lab_up *up, unsigned dilation, char text[E
 			continue;
 		longest = cpu.wait_ns;
 		snprintf(text, ERROR_TEXT,
-			"; this machine is short of CPU time: %s ran for %.1f s and waited for a CPU "
-			"for %.1f s: end other programs or use fewer processes ('processes: one')",
+			"; this machine is short of CPU time: %s ran for %.1f s and waited for a CPU for %.1f s; end other programs or use fewer processes ('processes: one')",
 			record->name, (double)cpu.run_ns / 1e9, (double)cpu.wait_ns / 1e9);
 	}
 }
@@ -181,7 +180,7 @@ static int fail_slow(const struct lab_up *up, const struct missing *missing, str
 		up->arguments->wait_ps / PS_PER_MS, missing->first_slow->name, more,
 		starved[0] != '\0' ? ""
 		: missing->answers ? ": DPDK has started, and the ports are being opened"
-				   : ": its DPDK has not started yet",
+				   : ": DPDK has not started yet",
 		starved);
 }
 
@@ -194,8 +193,7 @@ static int fail_not_ready(const struct lab_up *up, struct error *error)
 	if (missing.slow > 0)
 		return fail_slow(up, &missing, error);
 	if (missing.ends > 1)
-		snprintf(more, sizeof(more), "; %zu more ends of links are not up",
-			missing.ends - 1);
+		snprintf(more, sizeof(more), "; %zu more link ends are not up", missing.ends - 1);
 	tell_starved(up, up->lab.config->run.dilation, starved);
 	return error_set(error, ETIMEDOUT, "after %" PRIu64 " ms %s%s%s; use a longer --wait",
 		up->arguments->wait_ps / PS_PER_MS,

@@ -78,16 +78,16 @@ int port_find(const char *text, struct pci_device *device, struct error *error)
 		if (port_each(has_interface, &search))
 			return 0;
 		return error_set(error, EINVAL,
-			"%s: not a PCI address, and no interface of a PCI device has this name; 'weft port list' lists them",
+			"%s: neither a PCI address nor the interface name of a PCI device; 'weft port list' lists both",
 			text);
 	}
 	if (pci_device_read(command_root(), address, device) < 0)
 		return error_set(error, EINVAL,
-			"%s: no PCI device with this address in this machine; 'weft port list' lists them",
+			"%s: this machine has no PCI device with this address; 'weft port list' lists its network interfaces",
 			address);
 	if (!pci_device_is_network(device))
 		return error_set(error, EINVAL,
-			"%s: is not a network interface (class 0x%06lx); 'weft port list' lists them",
+			"%s: not a network interface (class 0x%06lx); 'weft port list' lists the network interfaces",
 			address, device->class);
 	return 0;
 }
@@ -99,15 +99,13 @@ int port_refuse_own_network(
 
 	if (used != NULL)
 		return error_set(error, EBUSY,
-			"%s: %s is in use by this machine's own network (%s): choose another port, or take it anyway with '%s'",
+			"%s: %s is in use by this machine's own network (%s); choose another port, or bind this one anyway with '%s'",
 			device->address, used->name, used->use, command);
 	if (device->driver[0] == '\0' || device->interfaces > 0 ||
 		pci_driver_is_dpdk(device->driver))
 		return 0;
 	return error_set(error, EBUSY,
-		"%s: its driver %s shows no interface here, perhaps because it is in another "
-		"network namespace: check with 'ip netns identify' and 'ip -n NAME link'; '%s' "
-		"takes it anyway",
+		"%s: driver %s shows no interface here; the interface may be in another network namespace. Check with 'ip netns identify' and 'ip -n NAME link', or bind the device anyway with '%s'",
 		device->address, device->driver, command);
 }
 
@@ -122,7 +120,7 @@ int port_refuse_open(const struct pci_device *device, struct error *error)
 	if (pid == 0)
 		return 0;
 	return error_set(error, EBUSY,
-		"%s: process %ld (%s) uses it: end that process first; to end a lab, use 'weft lab down LAB' ('weft lab list' lists them)",
+		"%s: in use by process %ld (%s); end that process first. To end a lab, run 'weft lab down LAB' ('weft lab list' lists the labs)",
 		device->address, pid, name);
 }
 
@@ -133,11 +131,11 @@ int port_refuse_driver(const struct pci_device *device, const char *driver, stru
 	if (strcmp(driver, "vfio-pci") == 0 && !pci_has_iommu(root) &&
 		!pci_vfio_without_iommu(root))
 		return error_set(error, ENODEV,
-			"%s: the IOMMU is off, but vfio-pci needs it: turn on VT-d or AMD-Vi in the BIOS, and on Intel add 'intel_iommu=on iommu=pt' to GRUB_CMDLINE_LINUX in /etc/default/grub, run 'update-grub' and reboot; on a machine without one, run 'weft port bind --driver uio_pci_generic %s'",
+			"%s: vfio-pci needs the IOMMU, which is off. Enable VT-d or AMD-Vi in the BIOS; on Intel, also add 'intel_iommu=on iommu=pt' to GRUB_CMDLINE_LINUX in /etc/default/grub, run 'update-grub' and reboot. On a machine without an IOMMU, run 'weft port bind --driver uio_pci_generic %s'",
 			device->address, device->address);
 	if (pci_driver_loaded(root, driver))
 		return 0;
-	return error_set(error, ENODEV, "%s: the driver %s is not loaded: 'modprobe %s'",
+	return error_set(error, ENODEV, "%s: driver %s is not loaded; run 'modprobe %s'",
 		device->address, driver, driver);
 }
 
@@ -155,12 +153,11 @@ int port_refuse_group(const struct pci_device *device, const char (*others)[PCI_
 			return 0;
 	if (pci_device_read(command_root(), address, &other) == 0 && pci_device_is_network(&other))
 		return error_set(error, ENODEV,
-			"%s: shares IOMMU group %s with %s, which is bound to driver %s: bind both, 'weft "
-			"port bind %s %s'",
+			"%s: shares IOMMU group %s with %s, which is bound to driver %s; bind both with 'weft port bind %s %s'",
 			device->address, device->group, address, other.driver, device->address,
 			address);
 	return error_set(error, ENODEV,
-		"%s: shares IOMMU group %s with %s, which is not a network interface and which the kernel uses: put the NIC into another slot, or free the other with 'echo %s > /sys/bus/pci/devices/%s/driver/unbind'",
+		"%s: shares IOMMU group %s with %s, which is not a network interface and is in use by the kernel; move the NIC to another slot, or release that device with 'echo %s > /sys/bus/pci/devices/%s/driver/unbind'",
 		device->address, device->group, address, address, address);
 }
 
@@ -220,7 +217,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case 'p':
 		if (arguments->processes == PORT_DEVICES_MAX)
-			argp_error(state, "--process: at most %d are possible", PORT_DEVICES_MAX);
+			argp_error(state, "--process: may be given at most %d times",
+				PORT_DEVICES_MAX);
 		arguments->process[arguments->processes++] = text;
 		return 0;
 	case ARGP_KEY_ARG:
@@ -364,6 +362,6 @@ enum weft_exit cmd_port_list(const struct port_arguments *arguments)
 	}
 	port_each(print_device, &devices);
 	if (devices == 0)
-		puts("this machine has no PCI network interface");
+		puts("this machine has no PCI network interfaces");
 	return EXIT_DONE;
 }

@@ -33,9 +33,9 @@ static int write_file(
 	}
 	if (code == EACCES || code == EPERM)
 		return error_set(error, EPERM,
-			"%s: no permission to write %s: run the command as root, with 'sudo'",
+			"%s: no permission to write %s; run the command as root, with 'sudo'",
 			device->address, path);
-	return error_set(error, EIO, "%s: the kernel refuses '%.*s' in %s: %s; see 'dmesg | tail'",
+	return error_set(error, EIO, "%s: the kernel rejected '%.*s' in %s: %s; see 'dmesg | tail'",
 		device->address, (int)strcspn(text, "\n"), text, path, strerror(code));
 }
 
@@ -105,10 +105,10 @@ static int port_driver_set(struct pci_device *device, const char *driver, struct
 		return 0;
 	if (driver != NULL)
 		return error_set(error, ENODEV,
-			"%s: the driver %s did not accept it; see 'dmesg | tail', 'weft port release %s' returns it to the kernel",
+			"%s: driver %s did not claim the device; see 'dmesg | tail'. 'weft port release %s' returns the device to the kernel",
 			device->address, driver, device->address);
 	return error_set(error, ENODEV,
-		"%s: no kernel driver accepted it: 'modprobe $(cat "
+		"%s: no kernel driver claimed the device; try 'modprobe $(cat "
 		"/sys/bus/pci/devices/%s/modalias)'",
 		device->address, device->address);
 }
@@ -167,12 +167,12 @@ static int bind(const struct binding *binding, struct pci_device *device, struct
 	int result;
 
 	if (pci_driver_is_shared(device->driver)) {
-		printf("%s: DPDK shares it with the kernel's driver %s; nothing to bind\n",
+		printf("%s: DPDK shares the device with kernel driver %s; nothing to bind\n",
 			device->address, device->driver);
 		return 0;
 	}
 	if (is_done(binding, device)) {
-		printf("%s: it is already bound to %s\n", device->address, device->driver);
+		printf("%s: already bound to %s\n", device->address, device->driver);
 		return 0;
 	}
 	memcpy(former, device->driver, sizeof(former));
@@ -211,8 +211,7 @@ static int release(struct pci_device *device, struct error *error)
 	int result;
 
 	if (device->driver[0] != '\0' && !pci_driver_is_dpdk(device->driver)) {
-		printf("%s: it is already bound to the kernel's driver %s\n", device->address,
-			device->driver);
+		printf("%s: already bound to kernel driver %s\n", device->address, device->driver);
 		return 0;
 	}
 	memcpy(former, device->driver, sizeof(former));

@@ -47,7 +47,7 @@ static int check_permission(const struct pci_device *device, struct error *error
 	if (strcmp(device->driver, "vfio-pci") != 0) {
 		if (geteuid() == 0)
 			return 0;
-		return error_set(error, EPERM, "%s: %s needs root: run the lab with 'sudo'",
+		return error_set(error, EPERM, "%s: %s needs root; run the lab with 'sudo'",
 			device->address, device->driver);
 	}
 	if (!pci_device_file(command_root(), device, file))
@@ -55,7 +55,7 @@ static int check_permission(const struct pci_device *device, struct error *error
 	snprintf(path, sizeof(path), "%s%s", command_root(), file);
 	if (access(path, R_OK | W_OK) == 0 || errno == ENOENT)
 		return 0;
-	return error_set(error, EPERM, "%s: no permission for %s: 'sudo chown %u %s'",
+	return error_set(error, EPERM, "%s: no permission for %s; run 'sudo chown %u %s'",
 		device->address, file, geteuid(), file);
 }
 
@@ -77,11 +77,11 @@ static int check_bound(const struct pci_device *device, struct error *error)
 	if (result < 0)
 		return result;
 	if (device->driver[0] == '\0')
-		return error_set(error, ENODEV, "%s: no driver is bound to it: 'weft port bind %s'",
-			device->address, device->address);
-	return error_set(error, ENODEV,
-		"%s: it is bound to the kernel's driver %s: 'weft port bind %s'", device->address,
-		device->driver, device->address);
+		return error_set(error, ENODEV,
+			"%s: not bound to a driver; run 'weft port bind %s'", device->address,
+			device->address);
+	return error_set(error, ENODEV, "%s: bound to kernel driver %s; run 'weft port bind %s'",
+		device->address, device->driver, device->address);
 }
 
 static void check_device(
@@ -141,13 +141,14 @@ static void check_hugepages(struct check *check)
 		needed += check->uses[i] ? PROCESS_BYTES : 0;
 	snprintf(error.text, sizeof(error.text), "%" PRIu64 " MiB free of about %" PRIu64 " MiB%s",
 		available / MIB, needed / MIB,
-		available < needed ? "; without them Weft is a little slower: 'echo 256 > "
-				     "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages'"
-				   : "");
+		available < needed
+			? "; without hugepages Weft is slightly slower; reserve them with 'echo 256 > "
+			  "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages'"
+			: "");
 	if (available < needed && check->uio)
 		result = error_set(&error, ENOMEM,
-			"%" PRIu64 " MiB free of about %" PRIu64 " MiB, and uio_pci_generic needs "
-			"them: 'echo %" PRIu64 " > "
+			"%" PRIu64 " MiB free of about %" PRIu64
+			" MiB, which uio_pci_generic requires; run 'echo %" PRIu64 " > "
 			"/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages'",
 			available / MIB, needed / MIB, needed / (2 * MIB));
 	report(check, "hugepages", result, &error);
@@ -164,8 +165,9 @@ static void check_memlock(struct check *check)
 		return;
 	report(check, "memlock",
 		error_set(&error, ENOMEM,
-			"%" PRIu64 " MiB may be locked, but a process needs about %" PRIu64
-			" MiB: 'ulimit -l unlimited', or memlock in /etc/security/limits.conf",
+			"%" PRIu64
+			" MiB of memory may be locked, but a process needs about %" PRIu64
+			" MiB; run 'ulimit -l unlimited', or set memlock in /etc/security/limits.conf",
 			(uint64_t)limit.rlim_cur / MIB, PROCESS_BYTES / MIB),
 		&error);
 }
@@ -188,7 +190,7 @@ static int check_twice(const struct check *check, struct error *error)
 			topology_port_name(topology, a->port, first, sizeof(first));
 			topology_port_name(topology, b->port, second, sizeof(second));
 			return error_set(error, EINVAL,
-				"%s: %s and %s of this machine are both '%s': use a different device for one of them in 'ports'",
+				"%s: %s and %s of this machine are both bound to '%s'; use a different device for one of them in 'ports'",
 				check->lab->path, first, second, a->dpdk);
 		}
 	return 0;
@@ -265,19 +267,19 @@ static void check_unused(struct check *check)
 		return;
 	check_hugepages(check);
 	check_memlock(check);
-	printf("%-6s %-10s not known before 'weft lab up'; check again then\n", "-", "path MTU");
+	printf("%-6s %-10s unknown until 'weft lab up'; check again then\n", "-", "path MTU");
 }
 
 static enum weft_exit conclude(const struct check *check)
 {
 	if (check->ports == 0) {
-		puts(check->all ? "this machine has no PCI port of this lab"
-				: "these processes have no PCI port");
+		puts(check->all ? "this lab has no PCI ports on this machine"
+				: "these processes have no PCI ports");
 		return EXIT_DONE;
 	}
 	if (check->faults == 0)
 		return EXIT_DONE;
-	return command_fail(NAME, EXIT_NOT_ABLE, "%u fault%s, listed above with their fixes",
+	return command_fail(NAME, EXIT_NOT_ABLE, "%u fault%s; see above for the fixes",
 		check->faults, check->faults == 1 ? "" : "s");
 }
 

@@ -67,7 +67,8 @@ static enum weft_exit name_agent(struct mpirun *mpi, const struct lab_arguments 
 	if (length <= 0 || strpbrk(program, " \t") != NULL ||
 		(arguments->run_dir != NULL && strpbrk(arguments->run_dir, " \t") != NULL))
 		return command_fail(COMMAND, EXIT_NOT_ABLE,
-			"'%s': mpirun needs paths of weft and --run-dir without spaces", program);
+			"'%s': expected no spaces in the paths of weft and --run-dir, because mpirun splits there",
+			program);
 	snprintf(mpi->agent, sizeof(mpi->agent), "%s lab exec --joined%s%s%s %s", program,
 		arguments->no_faketime ? " --no-faketime" : "",
 		arguments->run_dir != NULL ? " --run-dir " : "",
@@ -88,10 +89,11 @@ static enum weft_exit add_record(struct mpirun *mpi, const struct lab_arguments 
 			"--record in a dilated lab requires --no-faketime");
 	if (lab_preload_find("weft-record.so", path, &error) < 0)
 		return command_fail(COMMAND, EXIT_NOT_ABLE,
-			"--record: %s; it is built only if Open MPI's headers are installed",
+			"--record: %s; the library is built only if Open MPI's headers are installed",
 			error.text);
 	if (arguments->record[0] != '/' && getcwd(folder, sizeof(folder)) == NULL)
-		return command_fail(COMMAND, EXIT_NOT_ABLE, "--record: no current folder");
+		return command_fail(
+			COMMAND, EXIT_NOT_ABLE, "--record: cannot find the current folder");
 	snprintf(mpi->preload, sizeof(mpi->preload), "LD_PRELOAD=%s", path);
 	snprintf(mpi->record, sizeof(mpi->record), "WEFT_RECORD=%s%s%s", folder,
 		folder[0] != '\0' ? "/" : "", arguments->record);
@@ -178,7 +180,7 @@ static enum weft_exit run(struct mpirun *mpi, const struct lab_arguments *argume
 
 	if (first == NULL)
 		return command_fail(
-			COMMAND, EXIT_BAD_REQUEST, "no edge of the lab has a 'namespace'");
+			COMMAND, EXIT_BAD_REQUEST, "none of the lab's 'edges' has a 'namespace'");
 	snprintf(mpi->network, sizeof(mpi->network), "%s", first->address);
 	code = write_hostfile(mpi);
 	if (code == EXIT_DONE)

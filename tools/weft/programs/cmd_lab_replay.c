@@ -147,8 +147,8 @@ static int find_usable(struct replay *replay, const char *option, const char *na
 
 	if (found < 0 || !replay->usable[found])
 		return error_set(&replay->error, EINVAL,
-			"--%s %s: none of the hosts in the lab's 'edges' with an address has this name",
-			option, name);
+			"--%s %s: expected a host that has an address in the lab's 'edges'", option,
+			name);
 	*host = (uint16_t)found;
 	return 0;
 }
@@ -206,8 +206,8 @@ static int open_socket(void *ctx, struct error *error)
 			sender->edge->tap, strerror(errno));
 	sender->socket = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	if (sender->socket < 0 || bind(sender->socket, (struct sockaddr *)&at, sizeof(at)) < 0)
-		return error_set(error, errno, "%s: a socket at %s: %s", sender->edge->host,
-			sender->edge->tap, strerror(errno));
+		return error_set(error, errno, "%s: cannot open a socket on %s: %s",
+			sender->edge->host, sender->edge->tap, strerror(errno));
 	return 0;
 }
 
@@ -342,12 +342,12 @@ static void print_counts(const struct replay *replay)
 		uint64_t packets;
 		const char *why;
 	} unsent[] = {
-		{count->no_source, "with a source address without a host"},
-		{count->no_destination, "with a destination address without a host"},
-		{count->same_host, "within a host"},
-		{replay->no_ipv4, "not IPv4, fragments or damaged"},
-		{replay->too_long, "longer than the MTU of the TAP"},
-		{replay->dropped, "refused by the kernel because the queue of the TAP is full"},
+		{count->no_source, "source address is not mapped to a host"},
+		{count->no_destination, "destination address is not mapped to a host"},
+		{count->same_host, "source and destination are the same host"},
+		{replay->no_ipv4, "not IPv4, fragmented or damaged"},
+		{replay->too_long, "longer than the TAP's MTU"},
+		{replay->dropped, "dropped by the kernel because the TAP's queue was full"},
 	};
 
 	printf("%" PRIu64 " of %" PRIu64 " packets sent, %" PRIu64

@@ -48,8 +48,8 @@ static int mount_own(const struct host_view *view, struct error *error)
 		return error_set(
 			error, errno, "cannot create a mount namespace: %s", strerror(errno));
 	if (view->hosts != NULL && mount(view->hosts, ETC_HOSTS, NULL, MS_BIND, NULL) < 0)
-		return error_set(
-			error, errno, "%s on " ETC_HOSTS ": %s", view->hosts, strerror(errno));
+		return error_set(error, errno, "cannot mount %s on " ETC_HOSTS ": %s", view->hosts,
+			strerror(errno));
 	/* /sys shows the interfaces of the namespace that mounts it. */
 	umount2("/sys", MNT_DETACH);
 	if (mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
@@ -67,7 +67,7 @@ static int host_view_enter(const struct host_view *view, struct error *error)
 	if (unshare(CLONE_NEWNS | CLONE_NEWUTS) < 0 ||
 		sethostname(view->name, strlen(view->name)) < 0)
 		return error_set(
-			error, errno, "'%s' as host name: %s", view->name, strerror(errno));
+			error, errno, "cannot set host name '%s': %s", view->name, strerror(errno));
 	return mount_own(view, error);
 }
 
@@ -86,13 +86,13 @@ enum weft_exit lab_hosts_open(struct lab_hosts *hosts, const struct lab_argument
 	if (code == EXIT_DONE && hosts->state.remotes > 0) {
 		lab_hosts_close(hosts);
 		return command_fail(command, EXIT_BAD_REQUEST,
-			"programs run on the machine of their host: log in there, and run this with the lab's name");
+			"programs run on the machine of their host; log in there, and run this command with the lab's name");
 	}
 	if (code != EXIT_DONE || hosts->lab.config->run.edges.count > 0 ||
 		(plain && hosts->lab.config->endpoints > 0))
 		return code;
 	command_fail(command, EXIT_BAD_REQUEST,
-		"lab %s has no 'edges': no host has an interface for programs",
+		"lab %s has no 'edges', so no host has an interface for programs",
 		hosts->lab.plan->lab);
 	lab_hosts_close(hosts);
 	return EXIT_BAD_REQUEST;
@@ -127,13 +127,13 @@ const struct run_config_edge *lab_hosts_find(struct lab_hosts *hosts, const char
 		if (edges->at[i].netns[0] != '\0')
 			return &edges->at[i];
 		command_fail(hosts->command, EXIT_BAD_REQUEST,
-			"%s: its edge has no 'namespace' to run a program in", host);
+			"%s: this host's edge has no 'namespace' in which to run a program", host);
 		return NULL;
 	}
 	plain = find_plain(hosts, host);
 	if (plain == NULL)
 		command_fail(hosts->command, EXIT_BAD_REQUEST,
-			"%s: no host of the lab%s has this name%s%s%s", host,
+			"%s: no host in the lab%s has this name%s%s%s", host,
 			has_edges ? "'s 'edges'" : "", has_edges ? " ('weft lab hosts " : "",
 			has_edges ? hosts->lab.plan->lab : "", has_edges ? "' lists them)" : "");
 	return plain;
