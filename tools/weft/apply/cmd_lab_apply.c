@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab apply: changes the devices and cables of a lab that is up to those of a file. Everything
- * is checked before anything changes. The files in the run directory change first, so that if
- * 'apply' is killed, the next one carries out the rest, and 'down' knows every process. */
+/* weft lab apply: changes the devices and cables of a running lab to match a file. Everything is
+ * checked before anything changes. The files in the run directory change first: if 'apply' is
+ * killed, the next 'apply' completes the change, and 'down' finds every process. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -48,7 +48,7 @@ static int open_labs(struct lab_apply *apply, struct error *error)
 	return lab_open_change(&apply->up.lab, arguments->file, &apply->from, apply->fabric, error);
 }
 
-/* Processes to start: those that do not run, and those that are restarted. */
+/* Selects the processes to start: those that are not running, and those to be restarted. */
 static int choose_processes(struct lab_apply *apply, struct error *error)
 {
 	const struct lab_plan *plan = apply->up.lab.plan;
@@ -66,7 +66,7 @@ static int choose_processes(struct lab_apply *apply, struct error *error)
 
 /* --- the steps --- */
 
-/* 'ending': the processes of removed devices stay in the list until they have ended. */
+/* 'ending': also lists the processes of removed devices, until they have ended. */
 static int write_devices(const struct lab_apply *apply, bool ending, struct error *error)
 {
 	struct lab_devices devices = {.fabric = 0}, before = {.fabric = 0};
@@ -96,7 +96,7 @@ static int write_files(const struct lab_apply *apply, struct error *error)
 	return result == 0 ? lab_up_write_plan(&apply->up, error) : result;
 }
 
-/* Ends the recorded processes for which 'ends' is true. */
+/* Ends the recorded processes for which 'ends' returns true. */
 static int end_processes(struct lab_apply *apply,
 	bool (*ends)(const struct lab_apply *apply, const char *process), bool forget,
 	struct error *error)
@@ -128,7 +128,7 @@ static bool is_removed(const struct lab_apply *apply, const char *process)
 	return lab_plan_find(apply->up.lab.plan, process) < 0;
 }
 
-/* -EAGAIN: it does not take orders. */
+/* Returns -EAGAIN if the process does not accept commands. */
 static int ask_process(
 	const struct lab_apply *apply, const struct lab_record *record, struct error *error)
 {
@@ -150,7 +150,7 @@ static int ask_process(
 	return result;
 }
 
-/* Waits for a process that a killed 'apply' had just started. */
+/* Retries while the process is starting, because a killed 'apply' may have just started it. */
 static int order_process(
 	const struct lab_apply *apply, const struct lab_record *record, struct error *error)
 {
@@ -163,7 +163,8 @@ static int order_process(
 	return result;
 }
 
-/* The running processes, including those whose devices are removed: their cables go dark first. */
+/* Changes the cables of the running processes, including processes of removed devices, whose cables
+ * are cut first. */
 static int order_cables(const struct lab_apply *apply, struct error *error)
 {
 	const struct lab_state *state = &apply->up.state;
@@ -180,7 +181,8 @@ static int order_cables(const struct lab_apply *apply, struct error *error)
 	return result;
 }
 
-/* Waits until the mapper finds what the file describes, or until the time is up. */
+/* Waits until the mapper has discovered the fabric that the file describes, or until the timeout.
+ */
 static int wait_whole(struct lab_apply *apply, struct error *error)
 {
 	struct lab_up *up = &apply->up;
@@ -247,7 +249,7 @@ static int apply_locked(struct lab_apply *apply, struct error *error)
 	return 0;
 }
 
-/* Keeps 'up', 'down' and runs out: the traffic of a run uses the hosts that it started with. */
+/* Excludes 'up', 'down' and runs. The traffic of a run uses the hosts that existed at its start. */
 static int take_locks(
 	struct lab_apply *apply, struct lab_lock *lab, struct lab_lock *run, struct error *error)
 {

@@ -11,11 +11,11 @@
 struct lab_apply {
 	const struct lab_arguments *arguments;
 	char dir[128];    /* run directory */
-	char kept[160];   /* the lab file in it */
-	struct lab from;  /* the lab as it is */
-	struct lab_up up; /* the future lab is in 'lab'; 'ended': processes to start */
+	char kept[160];   /* lab file in the run directory */
+	struct lab from;  /* the lab before the change */
+	struct lab_up up; /* 'lab': the lab after the change; 'ended': processes to start */
 	uint16_t fabric;
-	bool *restart; /* [process of up.lab]: it runs, but lacks a port that its switch will get */
+	bool *restart; /* [process of up.lab]: is running, but lacks ports that its switch gets */
 };
 
 /* Finds the run directory of the lab in the file. Returns 0, or -errno with error set. */
@@ -27,9 +27,9 @@ bool lab_apply_runs(const struct lab_apply *apply, const char *process);
 /* Fills 'restart'. */
 void lab_apply_find_restarts(struct lab_apply *apply);
 
-/* Checks whether the lab can be changed to what the file describes. Returns 0, or -errno with error
- * set (-EINVAL: it cannot). */
+/* Checks whether the lab can be changed to match the file. Returns 0, or -errno with error set
+ * (-EINVAL if not). */
 int lab_apply_check(const struct lab_apply *apply, struct error *error);
 
-/* Prints the added and removed devices and cables, and the processes that are started. */
+/* Prints the added and removed devices and cables, and the processes that will be started. */
 void lab_apply_print(const struct lab_apply *apply, FILE *out);

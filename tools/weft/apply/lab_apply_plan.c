@@ -30,8 +30,8 @@ static const char *process_of(const struct lab *lab, enum device_kind kind, uint
 	return process == LAB_NO_PROCESS ? "" : lab->plan->process[process].name;
 }
 
-/* The same cable with the same rate and delay; NULL: 'lab' does not have it. Both use the same
- * numbers. */
+/* Finds the same cable, with the same rate and delay, in 'lab'. Returns NULL if there is none. Both
+ * labs use the same device numbers. */
 static const struct topology_link *find_link(
 	const struct lab *lab, const struct topology_link *link)
 {
@@ -71,7 +71,7 @@ bool lab_apply_runs(const struct lab_apply *apply, const char *process)
 	return false;
 }
 
-/* Has to be restarted. */
+/* Returns whether a running switch lacks ports, so that its process must be restarted. */
 static bool lacks_ports(const struct lab_apply *apply, uint32_t number)
 {
 	const struct lab *to = &apply->up.lab;
@@ -125,7 +125,7 @@ static bool same_edge(const struct run_config_edge *a, const struct run_config_e
 	       strcmp(a->address, b->address) == 0;
 }
 
-/* Edges cannot be added later, because processes open theirs when they start. */
+/* Edges cannot be added to a running process, which opens its edges at the start. */
 static int check_edges(const struct lab_apply *apply, struct error *error)
 {
 	const struct lab *to = &apply->up.lab;
@@ -149,8 +149,8 @@ static int look_for_interface(void *tap, struct error *error)
 	return if_nametoindex(tap) != 0;
 }
 
-/* A removed device stays in its process, without cables, if the process runs other devices; unless
- * the process was restarted meanwhile. */
+/* Checks whether a removed device can be added again. If its process runs other devices, the device
+ * stays in the process without cables, unless the process was restarted since then. */
 static int check_back(
 	const struct lab_apply *apply, enum device_kind kind, uint32_t number, struct error *error)
 {
@@ -211,7 +211,7 @@ static int check_restarts(const struct lab_apply *apply, struct error *error)
 	return 0;
 }
 
-/* Patterns that compute destinations from host numbers need all of the hosts. */
+/* Patterns that compute destinations from host numbers need consecutive numbers. */
 static int check_traffic(const struct lab_apply *apply, struct error *error)
 {
 	const struct lab *to = &apply->up.lab;

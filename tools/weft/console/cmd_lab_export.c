@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab export: exports a lab as a containerlab topology file, in which each process of the lab
- * has a container (which is a machine of the lab), and each link between two processes is a veth
- * pair. */
+/* weft lab export: writes a lab as a containerlab topology file. Each process of the lab becomes a
+ * container (a machine of the lab), and each link between two processes a veth pair. */
 
 #include <errno.h>
 #include <libgen.h>
@@ -21,12 +20,12 @@
 
 #define COMMAND               "lab export"
 #define ENDING                ".clab.yml"
-#define IMAGE                 "weft" /* tools/container/build */
+#define IMAGE                 "weft" /* built by tools/container/build */
 #define ETHERNET_HEADER_BYTES 14
 
 /* --- what cannot be exported --- */
 
-/* Names of containers, and of machines in a lab file. */
+/* Checks a name that is used for a container and for a machine in a lab file. */
 static int check_name(const char *name, struct error *error)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -55,7 +54,7 @@ static int check(const struct lab *lab, struct error *error)
 
 /* --- machines --- */
 
-/* The group that contains the device, or NULL. */
+/* Returns the group that contains the device, or NULL. */
 static const struct lab_config_group *group_of(const struct lab_config *config, const char *device)
 {
 	for (uint32_t i = 0; i < config->groups.count; i++)
@@ -65,7 +64,7 @@ static const struct lab_config_group *group_of(const struct lab_config *config, 
 	return NULL;
 }
 
-/* Makes a machine for the device, or for its whole group. */
+/* Adds a machine for the device, or for its whole group. */
 static int add_machine(struct lab_config *config, const char *device, struct error *error)
 {
 	const struct lab_config_group *group = group_of(config, device);
@@ -121,7 +120,7 @@ static struct lab_config_machine *machine_of(const struct lab *lab, struct topol
 	return &lab->config->machines.at[machine];
 }
 
-/* Gives the end of a link the next interface of its container, eth1 and so on; eth0 is the
+/* Assigns the next interface of the container to the link end, starting at eth1. eth0 is the
  * container's own. */
 static int add_port(
 	struct lab *lab, struct topology_port at, char interface[16], struct error *error)
@@ -155,7 +154,7 @@ static int write_link(
 		machine[i] = machine_of(lab, end[i])->name;
 	}
 	if (machine[0] == machine[1])
-		return 0; /* memory of one process */
+		return 0; /* a link within one process */
 	for (unsigned i = 0; i < 2 && result == 0; i++)
 		result = add_port(lab, end[i], interface[i], error);
 	fprintf(out, "    - {endpoints: [\"%s:%s\", \"%s:%s\"], mtu: %u} # %s - %s\n", machine[0],
@@ -166,7 +165,7 @@ static int write_link(
 
 /* --- the files --- */
 
-/* 'base': the file name without its suffix. */
+/* 'base': file name without its suffix. */
 static int write_topology(struct lab *lab, const char *base, FILE *out, struct error *error)
 {
 	int result = 0;
@@ -190,8 +189,9 @@ static int write_topology(struct lab *lab, const char *base, FILE *out, struct e
 	return result;
 }
 
-/* A container is the network namespace of its host, except that hosts in one container keep their
- * own namespaces. Without namespaces, the interface names in the lab file must differ. */
+/* A container with a single host is that host's network namespace. Hosts that share a container
+ * keep their own namespaces. Interfaces without a namespace need different names in the lab file.
+ */
 static void move_edges(const struct lab *lab)
 {
 	const struct lab_config *config = lab->config;
@@ -206,7 +206,7 @@ static void move_edges(const struct lab *lab)
 	}
 }
 
-/* The lab file for the containers, and the files that it names, in the folder BASE.files. */
+/* Writes the lab file for the containers, and the files that it names, to the folder BASE.files. */
 static int write_files(struct lab *lab, const char *base, struct error *error)
 {
 	json_t *files;
@@ -222,7 +222,7 @@ static int write_files(struct lab *lab, const char *base, struct error *error)
 	return result;
 }
 
-/* The absolute path of the output without its suffix. Returns 0, or -errno with error set. */
+/* Finds the absolute path of the output without its suffix. Returns 0, or -errno with error set. */
 static int find_base(const char *output, char base[PATH_MAX], struct error *error)
 {
 	size_t length = strlen(output), end = strlen(ENDING);

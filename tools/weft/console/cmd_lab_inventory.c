@@ -14,7 +14,7 @@
 
 #define COMMAND "lab inventory"
 
-/* The parts of [ssh://][USER@]HOST[:PORT]; a port is only possible with ssh://. */
+/* Adds the parts of [ssh://][USER@]HOST[:PORT]. Only an ssh:// address may contain a port. */
 static void add_address(json_t *vars, const char *ssh)
 {
 	char text[LAB_MACHINE_SSH_MAX], *host = text, *at, *port = NULL;
@@ -43,7 +43,7 @@ static void add_address(json_t *vars, const char *ssh)
 	json_object_set_new(vars, "ansible_host", json_string(host));
 }
 
-/* PCI addresses of the machine's ports that are bound to devices. */
+/* Lists the PCI addresses bound to the machine's ports. */
 static json_t *pci_ports(const struct lab *lab, unsigned machine)
 {
 	const struct topology *topology = lab->topology;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab part: a machine's end of a console's session (lab_remote.h). Requests arrive on standard
- * input, one JSON object per line, and each gets an answer on standard output. Anyone who may start
- * this program may also start all others as this user. */
+/* weft lab part: the machine's side of a console session (lab_remote.h). Reads requests from
+ * standard input, one JSON object per line, and writes an answer to each to standard output. It
+ * needs no access control: a user who can start this program can also start all others. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 #define TELEMETRY_MS 3000
 #define ANSWER_FILE  (64u << 20)
 
-/* An open telemetry socket. */
+/* A telemetry connection; fd -1: closed. */
 struct line {
 	char prefix[128];
 	int fd;
@@ -32,13 +32,13 @@ struct line {
 struct part {
 	char lab[LAB_NAME_MAX], machine[LAB_NAME_MAX];
 	char dir[256]; /* run directory */
-	bool up;       /* 'state' is loaded */
+	bool up;       /* 'state' is valid */
 	struct lab_state state;
 	struct line *line;
 	unsigned lines;
 	struct lab_lock lock;
-	bool done; /* no further requests */
-	int code;  /* exit code then */
+	bool done; /* accept no further requests */
+	int code;  /* exit code if 'done' is set */
 };
 
 static json_t *failed(int result, const struct error *error)
@@ -138,7 +138,8 @@ static json_t *do_alive(struct part *part, const json_t *request)
 	return answer;
 }
 
-/* The document of 'weft lab status --json' for this machine, including "clocks" with the pairs. */
+/* Returns the document of 'weft lab status --json' for this machine; with "clocks" in the request,
+ * also the clock pairs. */
 static json_t *do_collect(struct part *part, const json_t *request)
 {
 	char path[sizeof(part->dir) + sizeof(LAB_KEPT_FILE) + 1];
@@ -184,7 +185,7 @@ static void hang_up(struct line *line)
 	line->fd = -1;
 }
 
-/* Queries only processes of this lab. */
+/* Only processes of this lab may be queried. */
 static int dial(struct part *part, const char *prefix, struct line **line, struct error *error)
 {
 	bool ours = false;
@@ -313,8 +314,8 @@ static int take_files(struct part *part, const json_t *request, struct error *er
 	return lab_bundle_write(part->dir, files, error);
 }
 
-/* Called with the lock held, which the child inherits: the files belong to the lab that it
- * starts. */
+/* Call with the lock held. The child inherits the lock, so that no other command can change the
+ * files before the lab starts. */
 static json_t *up_locked(struct part *part, const json_t *request, const struct lab_lock *lock)
 {
 	char path[sizeof(part->dir) + 32], wait[32];
@@ -363,7 +364,7 @@ static json_t *do_down(struct part *part, const json_t *request)
 	return answer != NULL ? answer : failed(-ENOMEM, &error);
 }
 
-/* From here on, standard output carries the capture. */
+/* From here on, the capture is written to standard output. */
 static json_t *do_capture(struct part *part, const json_t *request)
 {
 	static const char *const options[][2] = {

@@ -13,9 +13,9 @@
 #include "os/private_dir.h"
 
 #define LOOK_MS 100
-#define STOP_MS 15000 /* extra time after a signal, for machines to finish what they started */
+#define STOP_MS 15000 /* extra time after a signal, for machines to finish their command */
 
-/* The machine's "weft lab up: x" becomes "weft lab up: machine b: x" here. */
+/* Prints the machine's "weft lab up: x" as "weft lab up: machine b: x". */
 static void print_said(const struct console_commands *orders, const char *machine, const char *said)
 {
 	char *copy = strdup(said), *rest = copy, *line, prefix[64];
@@ -32,13 +32,14 @@ static void print_said(const struct console_commands *orders, const char *machin
 	free(copy);
 }
 
-/* The deadline for the answers of all machines. */
+/* Deadline for the answers of all machines. */
 struct patience {
 	uint64_t until_ms;
 	bool stopped;
 };
 
-/* A stopped machine does not respond to a signal either. */
+/* Interrupts all machines after a signal, and shortens the deadline, because a stopped machine
+ * would never answer. */
 static void heed_signal(struct lab_state *state, struct patience *patience)
 {
 	uint64_t until = lab_now_ms() + STOP_MS;
@@ -128,7 +129,7 @@ enum weft_exit console_commands_code(const struct console_commands *orders)
 #define COMMAND "lab down"
 #define WORK_MS 60000
 
-/* Ends the connection that commands share. */
+/* Ends the SSH connection that commands share. */
 static void end_sharing(const struct lab_ssh_target *target)
 {
 	struct lab_ssh_command command;
@@ -152,7 +153,7 @@ static void end_sharing(const struct lab_ssh_target *target)
 
 void console_forget(const struct lab *lab)
 {
-	/* The names of sockets are hashes. */
+	/* Socket names are hexadecimal hashes. */
 	static const char *const names[] = {LAB_KEPT_FILE "*", "[0-9a-f]*", NULL};
 	char control[LAB_SSH_CONTROL_MAX];
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Commands that a console sends to all machines of a lab at once, and their answers to them. */
+/* Sends commands from the console to all machines of a lab concurrently. */
 
 #include <jansson.h>
 
@@ -14,18 +14,18 @@
 struct console_commands {
 	const char *command; /* "lab up", for messages */
 	struct lab_state *state;
-	const bool *spare; /* [machine]: gets no command and counts as done; NULL: none */
-	/* [machine]: exit code of its last command; EXIT_NOT_ABLE if unreachable */
+	const bool *spare; /* [machine]: is sent no command and counts as done; NULL: none */
+	/* [machine]: exit code of the last command; EXIT_NOT_ABLE if unreachable */
 	enum weft_exit *code;
 };
 
 /* Sends the request (takes its reference) to all reachable machines, and waits for their answers
- * until the timeout. After a signal, it asks all machines to stop and waits a little longer. Prints
- * their errors, with the name of the machine, and fills in 'code'. */
+ * until the timeout. After a signal, asks all machines to stop and waits up to 15 s longer. Prints
+ * their errors with the name of the machine, and fills in 'code'. */
 void console_command_all(struct console_commands *orders, json_t *request, int timeout_ms);
 
-/* Machines whose code is EXIT_DONE. */
+/* Returns the number of machines whose code is EXIT_DONE. */
 unsigned console_commands_done(const struct console_commands *orders);
-/* The overall exit code: EXIT_DONE; EXIT_BAD_REQUEST if all failures were bad requests; else
- * EXIT_NOT_ABLE. */
+/* Returns the overall exit code: EXIT_DONE, EXIT_BAD_REQUEST if all failures were bad requests,
+ * otherwise EXIT_NOT_ABLE. */
 enum weft_exit console_commands_code(const struct console_commands *orders);

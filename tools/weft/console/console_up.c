@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab up for a lab file with machines: each machine starts its part, and this program waits
- * until all parts have found each other. */
+/* weft lab up for a lab file with machines: starts the lab's part on each machine, and waits until
+ * all parts are connected. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -29,11 +29,11 @@
 
 #define COMMAND "lab up"
 #define STEP_MS 100
-#define WORK_MS 120000 /* time in addition to --wait, for a machine to start or end processes */
+#define WORK_MS 120000 /* time beyond --wait for a machine to start or end processes */
 
-#define FAR_NS INT64_C(1000000000) /* more than NTP's error plus the time of an answer */
+#define FAR_NS INT64_C(1000000000) /* exceeds NTP's error plus the time of a request */
 
-/* The machines' time of day, which captures of a lab contain. Latencies do not depend on it
+/* Captures of a lab contain the machines' time of day. Latencies do not depend on it
  * (lib/nic/clock). */
 
 static int64_t time_of_day_ns(void)
@@ -44,8 +44,8 @@ static int64_t time_of_day_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* The minimum by which its clock is ahead of this one (negative: behind); 0 if the time that the
- * answer takes could explain the whole difference. */
+/* Returns the minimum by which the machine's clock is ahead of this one (negative: behind). Returns
+ * 0 if the duration of the request could explain the difference. */
 static int64_t min_ahead_ns(struct lab_remote *remote)
 {
 	int64_t before = time_of_day_ns(), there, after;
@@ -60,10 +60,9 @@ static int64_t min_ahead_ns(struct lab_remote *remote)
 	return there > after ? there - after : there < before ? there - before : 0;
 }
 
-/* Checks that the time of day of each machine, except the 'spare' ones ([machine]), is within a
- * second of the console's. Returns 0, or -ETIME with error set, which names the first machine and
- * the remedy. Takes a moment per machine. Skips machines that do not answer; returns 0 on a
- * signal. */
+/* Checks that the time of day of each machine, except those in 'spare' ([machine]), is within a
+ * second of the console's. Returns 0, or -ETIME with error set, which names the first such machine
+ * and the remedy. Skips machines that do not answer; returns 0 after a signal. */
 static int console_check_clocks(
 	const struct lab_state *state, const bool *spare, struct error *error)
 {
@@ -106,9 +105,7 @@ static bool has_machine(const struct lab *lab, const struct lab_config_machine *
 	return false;
 }
 
-/* Machines on which the lab was brought up, but which are no longer in its file. */
-
-/* Sessions with the machines in 'old' that are no longer in 'lab'. */
+/* Opens sessions with the machines in 'old' that are no longer in 'lab'. */
 static int open_gone(
 	const struct lab *old, const struct lab *lab, struct lab_state *state, const char *control)
 {
@@ -126,7 +123,7 @@ static int open_gone(
 	return 0;
 }
 
-/* Machines that have nothing of the lab need no command. */
+/* Machines that have no part of the lab need no command. */
 static void greet(struct lab_state *state, bool *spare)
 {
 	for (unsigned i = 0; i < state->remotes; i++) {
@@ -179,9 +176,9 @@ static void end_there(const struct lab *old, const struct lab *lab, const char *
 	free(spare);
 }
 
-/* Ends the lab on the machines that the console's copy of the file has (lab_snapshot.h) but 'lab'
- * does not: no machine there has the same name and address. Prints where it ended and, for the
- * other machines, which command ends it there. 'command' is for messages. */
+/* Ends the lab on the machines that are in the console's copy of the file (lab_snapshot.h) but no
+ * longer in 'lab' with the same name and address. Prints where the lab ended and, for the remaining
+ * machines, the command that ends it there. 'command' is for messages. */
 static void console_prune_end(const struct lab *lab, const char *command)
 {
 	char path[300];
@@ -206,9 +203,9 @@ struct console {
 	struct lab *lab;
 	struct lab_state state;
 	struct console_commands orders;
-	bool *spare; /* [machine]: this call starts nothing there, and therefore ends nothing */
-	bool made;   /* the console's folder is this call's */
-	json_t *all; /* the last look; NULL: none */
+	bool *spare; /* [machine]: this call starts nothing there, so it also ends nothing there */
+	bool made;   /* this call created the console's folder */
+	json_t *all; /* latest status document; NULL: none yet */
 	uint64_t began_ms;
 };
 
@@ -245,7 +242,7 @@ static int make_folder(struct console *console, struct error *error)
 	return result == 0 && console->made ? lab_snapshot_write(console->lab, error) : result;
 }
 
-/* Whether a process of the lab runs on the machine. */
+/* Returns whether a process of the lab is running on the machine. */
 static bool is_alive(const struct console *console, const struct lab_remote *remote)
 {
 	for (unsigned i = 0; i < console->state.processes; i++)
@@ -270,7 +267,7 @@ static int open_all(struct console *console, struct error *error)
 	for (unsigned i = 0; i < console->state.remotes; i++) {
 		const struct lab_remote *remote = &console->state.remote[i];
 
-		console->orders.code[i] = EXIT_NOT_ABLE; /* before the first order */
+		console->orders.code[i] = EXIT_NOT_ABLE; /* no command was sent yet */
 		console->spare[i] = lab_remote_is_broken(remote) ||
 				    (!console->arguments->restart && is_alive(console, remote));
 	}
@@ -280,8 +277,8 @@ static int open_all(struct console *console, struct error *error)
 	return result;
 }
 
-/* Opens sessions, and keeps a copy of the file before any part of it is started. A signal before
- * then leaves everything unchanged, except on machines that the file no longer has. */
+/* Opens sessions, and saves a copy of the file before any part is started. A signal before that
+ * leaves everything unchanged, except on machines that are no longer in the file. */
 static int prepare(struct console *console, struct error *error)
 {
 	int result = open_all(console, error);
@@ -304,7 +301,7 @@ static void look(struct console *console)
 	console->all = lab_collect(console->lab, &console->state, false);
 }
 
-/* The first thing that is missing. */
+/* Writes the first reason why the lab is not up. */
 static void explain(const struct console *console, char *why, size_t size)
 {
 	json_t *elsewhere = json_object_get(console->all, "elsewhere"), *process;
@@ -387,7 +384,8 @@ static void print_summary(const struct console *console)
 	lab_warn_without_key(console->lab, "weft lab up", stderr);
 }
 
-/* Starts the parts on the machines; they may not have found each other yet. */
+/* Starts the parts on the machines without waiting for their links. Returns the number of machines
+ * that succeeded. */
 static int send_parts(struct console *console, json_t *files)
 {
 	uint64_t wait_ms = console->arguments->wait_ps / PS_PER_MS;
@@ -431,8 +429,8 @@ static enum weft_exit bring_up(struct console *console, json_t *files)
 	return EXIT_DONE;
 }
 
-/* After Ctrl-C, ends what this call started. Returns true if nothing is left of the lab, as far as
- * the console knows. */
+/* After Ctrl-C, ends what this call started. Returns true if, as far as the console can tell, no
+ * part of the lab remains. */
 static bool take_back(const struct console *console)
 {
 	unsigned spared = 0;
@@ -446,7 +444,7 @@ static bool take_back(const struct console *console)
 	return console->made || spared == 0;
 }
 
-/* A lab that was already up stays up, whichever machines were reached this time. */
+/* A lab that was already up stays up, regardless of which machines were reachable. */
 static void clean_up(struct console *console, enum weft_exit code)
 {
 	bool nothing = console->made && console->orders.code != NULL &&

@@ -57,7 +57,8 @@ static void become(const char *const *words, int out, int err)
 	_exit(EXIT_NOT_ABLE);
 }
 
-/* Whether the input has ended: a console sends nothing until it has its answer. */
+/* Returns whether the input has ended. A console sends no further request before it has received
+ * the answer. */
 static bool input_ended(void)
 {
 	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -65,7 +66,7 @@ static bool input_ended(void)
 	return poll(&input, 1, LOOK_MS) > 0;
 }
 
-/* The exit code. */
+/* Waits for the child, and returns its exit code. */
 static int wait_for(pid_t pid)
 {
 	bool asked = false;

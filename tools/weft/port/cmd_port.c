@@ -183,7 +183,7 @@ static const struct argp_option no_options[] = {{0}};
 static const struct part {
 	struct command_part is;
 	enum weft_exit (*run)(const struct port_arguments *arguments);
-	unsigned min, max; /* arguments */
+	unsigned min, max; /* number of arguments */
 } parts[] = {
 	{{"list", "", list_options,
 		 "Shows the PCI network interfaces: driver, link, NUMA node, IOMMU group, and their use by this machine's own network."},

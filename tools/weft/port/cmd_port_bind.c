@@ -17,7 +17,7 @@
 #define STEP_MS     10
 #define PATIENCE_MS 1000
 
-/* Writes a line into a file of sysfs. */
+/* Writes a line to a sysfs file. */
 static int write_file(
 	const struct pci_device *device, const char *path, const char *text, struct error *error)
 {
@@ -57,7 +57,7 @@ static int probe(const struct pci_device *device, struct error *error)
 	return write_file(device, path, device->address, error);
 }
 
-/* Reads the device until it has a driver, or has none if that is wanted. */
+/* Polls the device until it has a driver ('wanted'), or has none. */
 static void wait_for_driver(struct pci_device *device, bool wanted)
 {
 	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
@@ -84,14 +84,14 @@ static int unbind(struct pci_device *device, struct error *error)
 	return result;
 }
 
-/* Binds a device to another driver through sysfs: driver_override, unbind, drivers_probe, as
- * dpdk-devbind.py does. 'driver' NULL: the kernel chooses. Waits until a driver has it, for at most
- * one second, because drivers may probe in the background. Afterwards 'device' has the driver.
- * Returns 0, or -errno with error set: EPERM, EIO (the kernel refused), ENODEV (no driver took it;
- * the device has none then). */
+/* Binds a device to a driver through sysfs as dpdk-devbind.py does: driver_override, unbind,
+ * drivers_probe. With 'driver' NULL, the kernel chooses the driver. Waits up to one second, because
+ * drivers may probe in the background, and updates 'device'. Returns 0, or -errno with error set:
+ * EPERM, EIO (the kernel rejected a write), or ENODEV (no driver claimed the device, which is then
+ * unbound). */
 static int port_driver_set(struct pci_device *device, const char *driver, struct error *error)
 {
-	/* An empty line cancels an earlier request. */
+	/* An empty line clears an earlier override. */
 	int result = write_device(device, "driver_override", driver != NULL ? driver : "\n", error);
 
 	if (result == 0)
@@ -140,7 +140,7 @@ static bool is_done(const struct binding *binding, const struct pci_device *devi
 	return strcmp(device->driver, binding->driver) == 0 || pci_driver_is_shared(device->driver);
 }
 
-/* All reasons are collected before anything is changed. */
+/* Called for all devices before any device is changed. */
 static int check_bind(
 	const struct binding *binding, const struct pci_device *device, struct error *error)
 {
@@ -233,7 +233,7 @@ enum weft_exit cmd_port_release(const struct port_arguments *arguments)
 		result = port_refuse_open(&binding.device[i], &error);
 	if (result < 0)
 		return command_error("port release", result, &error);
-	/* A device that gets no driver does not prevent the binding of the others. */
+	/* If one device gets no driver, the others are released nevertheless. */
 	for (unsigned i = 0; i < binding.devices; i++) {
 		result = release(&binding.device[i], &error);
 		if (result < 0)

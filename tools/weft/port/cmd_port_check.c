@@ -26,9 +26,9 @@
 
 struct check {
 	const struct lab *lab;
-	bool *here; /* by process: it is asked for */
-	bool *uses; /* per process: it has a PCI port on this machine */
-	bool all;   /* no process is named: ports on other machines do not count */
+	bool *here; /* [process]: its ports are checked */
+	bool *uses; /* [process]: has a PCI port on this machine */
+	bool all;   /* no process was named: skip ports on other machines */
 	unsigned ports, faults;
 	bool vfio, uio;
 };
@@ -39,7 +39,7 @@ static void report(struct check *check, const char *what, int result, const stru
 	printf("%-6s %-10s %s\n", result < 0 ? "FAULT" : "ok", what, error->text);
 }
 
-/* Unless its owner was changed, only root may open a group's file. */
+/* Only root may open an IOMMU group's file, unless the file's owner was changed. */
 static int check_permission(const struct pci_device *device, struct error *error)
 {
 	char file[PCI_FILE_MAX], path[PATH_MAX];
@@ -114,7 +114,7 @@ static void check_port(struct check *check, const struct topology_binding *bindi
 	struct error error;
 	int result;
 
-	/* Devargs may follow the address; devices other than PCI ones are created when they are
+	/* Device arguments may follow the address. Non-PCI devices do not exist until they are
 	 * opened. */
 	snprintf(first, sizeof(first), "%.*s", (int)strcspn(binding->dpdk, ","), binding->dpdk);
 	if (!check->here[process] || !port_address(first, address))
@@ -154,7 +154,7 @@ static void check_hugepages(struct check *check)
 	report(check, "hugepages", result, &error);
 }
 
-/* vfio locks all memory of a process, and root has no limit for that. */
+/* vfio locks all memory of a process; root is exempt from the limit. */
 static void check_memlock(struct check *check)
 {
 	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
@@ -172,7 +172,7 @@ static void check_memlock(struct check *check)
 		&error);
 }
 
-/* Two ports of this machine that are the same device. */
+/* Refuses two ports of this machine that are bound to the same device. */
 static int check_twice(const struct check *check, struct error *error)
 {
 	const struct topology *topology = check->lab->topology;
@@ -233,7 +233,7 @@ static void report_path(struct check *check, const char *port, json_t *list)
 	}
 }
 
-/* Sends full-size frames through the ports of a running lab. Returns false if it is not up. */
+/* Sends full-size frames through the ports of a running lab. Returns false if the lab is not up. */
 static bool check_paths(struct check *check)
 {
 	const struct topology *topology = check->lab->topology;

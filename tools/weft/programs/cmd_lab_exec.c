@@ -10,8 +10,8 @@
 
 #include "lab_hosts.h"
 
-/* Joins the words into one line for a shell, as ssh and rsh do: 'weft lab mpirun' uses this command
- * in their place. The caller frees the line, or NULL if out of memory. */
+/* Joins the words into one command line for a shell, as ssh and rsh do, because 'weft lab mpirun'
+ * uses this command in place of ssh. Returns NULL if out of memory; the caller frees the line. */
 static char *join(char *const *word, unsigned words)
 {
 	char *line = NULL;
@@ -32,7 +32,7 @@ static char *join(char *const *word, unsigned words)
 	return NULL;
 }
 
-/* Runs it in the host that the first word names. */
+/* Runs 'argv' in the host that the first word names. */
 static enum weft_exit run(
 	const struct lab_arguments *arguments, const char *command, char *const *argv)
 {

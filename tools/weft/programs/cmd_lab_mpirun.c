@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab mpirun: Open MPI in the hosts of a lab. mpirun runs in the first host and starts its
- * daemons in the others through 'weft lab exec' instead of ssh. */
+/* weft lab mpirun: runs Open MPI in the hosts of a lab. mpirun runs in the first host and starts
+ * its daemons in the other hosts with 'weft lab exec' instead of ssh. */
 
 #include <limits.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 struct mpirun {
 	struct lab_hosts hosts;
 	char agent[PATH_MAX + 128], hostfile[PATH_MAX], network[RUN_ADDRESS_MAX];
-	char preload[PATH_MAX + 16], record[2 * PATH_MAX + 16]; /* --record */
+	char preload[PATH_MAX + 16], record[2 * PATH_MAX + 16]; /* for --record */
 	char **argv;
 	unsigned count;
 };
@@ -32,8 +32,8 @@ static void add(struct mpirun *mpi, const char *word)
 	mpi->argv[mpi->count++] = (char *)word;
 }
 
-/* Set in the environment: mpirun passes it on to the ranks, and the user's --mca options override
- * it. */
+/* Sets an MCA parameter in the environment. mpirun passes it on to the ranks; the user's --mca
+ * options override it. */
 static void set(const char *key, const char *value, bool replace)
 {
 	char name[64];
@@ -58,7 +58,7 @@ static enum weft_exit write_hostfile(struct mpirun *mpi)
 	return result == 0 ? EXIT_DONE : command_fail(COMMAND, EXIT_NOT_ABLE, "%s", error.text);
 }
 
-/* Open MPI splits the agent at spaces. */
+/* Fails if a path contains spaces, because Open MPI splits the agent's command line at spaces. */
 static enum weft_exit name_agent(struct mpirun *mpi, const struct lab_arguments *arguments)
 {
 	char program[PATH_MAX] = "";
@@ -76,7 +76,7 @@ static enum weft_exit name_agent(struct mpirun *mpi, const struct lab_arguments 
 	return EXIT_DONE;
 }
 
-/* --record: mpirun passes the recording library, and the name of the file, on to the ranks. */
+/* For --record: mpirun passes the recording library and the output file name on to the ranks. */
 static enum weft_exit add_record(struct mpirun *mpi, const struct lab_arguments *arguments)
 {
 	char path[PATH_MAX], folder[PATH_MAX] = "";
@@ -104,7 +104,7 @@ static enum weft_exit add_record(struct mpirun *mpi, const struct lab_arguments 
 	return EXIT_DONE;
 }
 
-/* Prints which one was chosen, unless the user chose it. */
+/* Prints the chosen transport, unless the user chose it. */
 static bool uses_endpoints(const struct mpirun *mpi, const struct lab_arguments *arguments)
 {
 	const char *missing = mpi->hosts.lab.config->endpoints == 0 ? "the lab has no endpoints"
@@ -119,13 +119,9 @@ static bool uses_endpoints(const struct mpirun *mpi, const struct lab_arguments 
 	return missing == NULL;
 }
 
-/* Endpoints, or TCP over the TAPs only: ranks of different hosts must not find each other by shared
- * memory. All hosts share the cores of this machine, so nothing is bound, and a rank that waits
- * yields.
- *
- * If two ranks connect to each other at the same time, Open MPI 4.1 drops one of the connections
- * and counts a user of its event library less than there are. With a count of 0 it checks its
- * sockets once per mpi_event_tick_rate, which is 10 ms by default. */
+/* Selects endpoints, or TCP over the TAPs only, because ranks on different hosts must not connect
+ * through shared memory. All hosts share the cores of this machine, so ranks are not bound to
+ * cores, and waiting ranks yield. */
 static enum weft_exit build(struct mpirun *mpi, const struct lab_arguments *arguments)
 {
 	enum weft_exit code;
@@ -162,7 +158,7 @@ static enum weft_exit build(struct mpirun *mpi, const struct lab_arguments *argu
 	return code;
 }
 
-/* The first host with a namespace. */
+/* Returns the first host with a namespace, or NULL. */
 static const struct run_config_edge *first_host(const struct mpirun *mpi)
 {
 	const struct run_config_edge_list *edges = &mpi->hosts.lab.config->run.edges;

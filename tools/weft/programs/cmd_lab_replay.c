@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab replay: sends the packets of a capture from the TAPs of a lab's hosts, with addresses of
- * the lab and in the lab's time. */
+/* weft lab replay: sends the packets of a capture from the TAPs of a lab's hosts, with the lab's
+ * addresses and on the lab's clock. */
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -28,19 +28,19 @@
 #define ETHERNET_BYTES 14
 #define ETHERTYPE_IPV4 0x0800
 #define STREAM_REPLAY  0x7265706c
-#define LOOK_NS        100000000 /* a longer wait is checked for signals after this time */
+#define LOOK_NS        100000000 /* interval between checks for signals during a wait */
 
 /* A host with a TAP. */
 struct sender {
 	const struct run_config_edge *edge;
 	uint32_t address; /* host order */
-	int socket;       /* time at its TAP; -1: it has not sent anything yet */
+	int socket;       /* packet socket on the TAP; -1: not opened yet */
 	uint16_t host;
 };
 
 struct replay {
 	struct lab_hosts lab;
-	struct run_config *options; /* as an entry of traffic */
+	struct run_config *options; /* parsed as a traffic entry */
 	struct sender *sender;      /* [edges] */
 	uint32_t senders;
 	int32_t *sender_of; /* [hosts]: index into 'sender'; -1: no edge */
@@ -55,7 +55,7 @@ struct replay {
 
 /* --- options --- */
 
-/* The options as a traffic entry of a run file, which checks them. */
+/* Writes the options as a traffic entry of a run file, so that the run file parser checks them. */
 static char *write_entry(const struct lab_arguments *arguments)
 {
 	char path[PATH_MAX], *text = NULL;
@@ -153,7 +153,7 @@ static int find_usable(struct replay *replay, const char *option, const char *na
 	return 0;
 }
 
-/* 'to' of the options; with a single sender, the default is every host with an address. */
+/* Lists the hosts of option 'to'. The default for a single sender is every host with an address. */
 static int list_receivers(struct replay *replay)
 {
 	const struct run_config_hosts *to = &replay->options->traffic.at[0].to;
@@ -172,7 +172,7 @@ static int list_receivers(struct replay *replay)
 	return result;
 }
 
-/* Without a file of addresses, the lab's own addresses keep their hosts. */
+/* Without an address file, the lab's own addresses are mapped to their hosts. */
 static int make_map(struct replay *replay)
 {
 	const struct run_config_packets *how = &replay->options->traffic.at[0].packets;
@@ -256,8 +256,8 @@ static uint64_t elapsed_ns(const struct replay *replay)
 	       (uint64_t)replay->start.tv_nsec;
 }
 
-/* Waits until this time on the lab's clock, in steps, because a signal may arrive just before a
- * sleep. Returns -EINTR after a signal. */
+/* Waits until this time on the lab's clock. Sleeps in short steps, because a signal may arrive just
+ * before a sleep. Returns -EINTR after a signal. */
 static int wait_until(struct replay *replay, weft_time at_ps)
 {
 	uint64_t wait = at_ps / PS_PER_NS * replay->lab.lab.config->run.dilation;
@@ -369,7 +369,8 @@ static int prepare(struct replay *replay, const struct lab_arguments *arguments)
 		result = list_receivers(replay);
 	if (result == 0)
 		result = make_map(replay);
-	/* Reads the whole file first, so that a damaged one is refused before anything is sent. */
+	/* Reads the whole file first, so that a damaged file is refused before any packet is sent.
+	 */
 	return result == 0 ? run_packets_read(replay->options, &replay->options->traffic.at[0],
 				     replay->lab.lab.topology, &replay->hosts, &replay->entry,
 				     &replay->error)

@@ -14,13 +14,13 @@
 #include "lab/lab_slow_time.h"
 #include "os/atomic_file.h"
 
-/* Makes this process one of an emulated host: the host's network namespace, its name as host name,
- * and its own /etc/hosts. A program that it executes stays there, and so do its children; the rest
- * of the machine is not affected. Needs CAP_SYS_ADMIN. Call it only while the process has a single
+/* Turns this process into a process of an emulated host, with the host's network namespace, host
+ * name and /etc/hosts. Programs that it executes, and their children, inherit this view; the rest
+ * of the machine is not affected. Needs CAP_SYS_ADMIN. Call only while the process has a single
  * thread. */
 
 struct host_view {
-	const char *netns; /* as in 'ip netns' */
+	const char *netns; /* name as in 'ip netns' */
 	const char *name;  /* host name */
 	const char *hosts; /* file to use as /etc/hosts; NULL: the machine's own */
 };
@@ -41,7 +41,7 @@ static int enter_netns(const char *netns, struct error *error)
 	return result == 0 ? 0 : error_set(error, -result, "%s: %s", path, strerror(-result));
 }
 
-/* Mounts of this process must not propagate to the machine. */
+/* Makes mounts that do not propagate to the rest of the machine. */
 static int mount_own(const struct host_view *view, struct error *error)
 {
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
@@ -50,7 +50,7 @@ static int mount_own(const struct host_view *view, struct error *error)
 	if (view->hosts != NULL && mount(view->hosts, ETC_HOSTS, NULL, MS_BIND, NULL) < 0)
 		return error_set(error, errno, "cannot mount %s on " ETC_HOSTS ": %s", view->hosts,
 			strerror(errno));
-	/* /sys shows the interfaces of the namespace that mounts it. */
+	/* /sys shows the interfaces of the namespace in which it was mounted. */
 	umount2("/sys", MNT_DETACH);
 	if (mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
 		return error_set(error, errno, "cannot mount /sys: %s", strerror(errno));
@@ -73,7 +73,7 @@ static int host_view_enter(const struct host_view *view, struct error *error)
 
 #define HOSTS_FILE "hosts"
 
-#define EXIT_NOT_RUNNABLE 126 /* as shells have it */
+#define EXIT_NOT_RUNNABLE 126 /* same codes as in shells */
 #define EXIT_NOT_FOUND    127
 
 enum weft_exit lab_hosts_open(struct lab_hosts *hosts, const struct lab_arguments *arguments,
@@ -104,7 +104,8 @@ void lab_hosts_close(struct lab_hosts *hosts)
 	lab_close(&hosts->lab);
 }
 
-/* A host without an edge: its programs run on the machine itself and use endpoints. */
+/* Returns an edge for a host of a lab without 'edges'. Its programs run on the machine itself and
+ * use endpoints. */
 static const struct run_config_edge *find_plain(struct lab_hosts *hosts, const char *host)
 {
 	if (hosts->lab.config->run.edges.count > 0 ||
@@ -139,7 +140,7 @@ const struct run_config_edge *lab_hosts_find(struct lab_hosts *hosts, const char
 	return plain;
 }
 
-/* The address without its prefix length; "" if there is none. */
+/* Writes the address without its prefix length; "" if the edge has no address. */
 static void address_of(const struct run_config_edge *edge, char out[RUN_ADDRESS_MAX])
 {
 	snprintf(out, RUN_ADDRESS_MAX, "%s", edge->address);
@@ -159,7 +160,7 @@ void lab_hosts_print(const struct lab_hosts *hosts, FILE *out)
 	}
 }
 
-/* RUN_DIR/hosts: names and addresses, used as /etc/hosts of the programs. */
+/* Writes RUN_DIR/hosts, the names and addresses that programs see as /etc/hosts. */
 static int write_names(const struct lab_hosts *hosts, char path[PATH_MAX], struct error *error)
 {
 	const struct run_config_edge_list *edges = &hosts->lab.config->run.edges;
@@ -192,7 +193,7 @@ static int choose_time(const struct lab_hosts *hosts, struct error *error)
 	return 0;
 }
 
-/* Makes libfabric programs find the provider: next to this program in a build, otherwise in the
+/* Finds the folder of the libfabric provider: next to this program in a build, otherwise the
  * installation folder. */
 static void provider_folder(char path[PATH_MAX])
 {
