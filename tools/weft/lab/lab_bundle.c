@@ -15,7 +15,7 @@
 #include "os/private_dir.h"
 
 #define NAMES_MAX 64          /* the maximum number of files that a lab file can name */
-#define FILE_MAX  (64u << 20) /* bytes of one */
+#define FILE_MAX  (64u << 20) /* maximum size of a file, in bytes */
 #define LAB_FILE  "lab.yaml"
 
 static char *hex_of(const char *bytes, size_t count)
@@ -27,7 +27,7 @@ static char *hex_of(const char *bytes, size_t count)
 		       : sodium_bin2hex(text, 2 * count + 1, (const unsigned char *)bytes, count);
 }
 
-/* The bytes, or NULL if the text is not hexadecimal digits or memory ran out. */
+/* Decodes hexadecimal digits. Returns NULL if the text is not hexadecimal, or if out of memory. */
 static unsigned char *bytes_of(const char *text, size_t *count)
 {
 	size_t length = text != NULL ? strlen(text) : 1;
@@ -47,7 +47,7 @@ static unsigned char *bytes_of(const char *text, size_t *count)
 /* A path in the configuration, and the name that replaces it in the bundle. */
 struct named {
 	char **path;
-	char *own; /* the path, while the name is in its place */
+	char *own; /* the original path, while '*path' is the name */
 	char name[32];
 };
 

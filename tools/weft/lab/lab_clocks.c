@@ -28,7 +28,7 @@ static void add_total(json_t *total, const json_t *more)
 		json_object_set(total, worst[i], json_object_get(more, worst[i]));
 }
 
-/* The number after the last one on the page. */
+/* Returns the number that follows the last one on the page. */
 static unsigned long long behind_page(const json_t *page)
 {
 	unsigned long long next = 0;
@@ -44,7 +44,7 @@ static unsigned long long behind_page(const json_t *page)
 	return next;
 }
 
-/* Reads pages of the process until one is empty or there is no room left. */
+/* Reads pages from the process until a page is empty or the list is full. */
 static int add_pairs(json_t *clocks, struct lab_connection *connection, struct error *error)
 {
 	unsigned long long next = 0;

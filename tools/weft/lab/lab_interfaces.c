@@ -30,8 +30,8 @@
 
 /* --- veth pairs of links --- */
 
-/* Set before there are interfaces, so that they inherit it. /proc/sys/net shows the namespace of
- * the thread. */
+/* Call before interfaces are created, because they inherit the setting. /proc/sys/net refers to the
+ * network namespace of the thread. */
 static int ipv6_off(void *ctx, struct error *error)
 {
 	int fd = open("/proc/sys/net/ipv6/conf/default/disable_ipv6", O_WRONLY | O_CLOEXEC);
@@ -112,8 +112,8 @@ int lab_veth_remove(const char *netns, struct error *error)
 
 /* --- uplink --- */
 
-/* Runs the command with this input. Returns 0, or -EIO, even if the command ends without reading
- * it. */
+/* Runs the command with this input. Returns 0 or -EIO. The command may end without reading its
+ * input. */
 static int __attribute__((format(printf, 2, 3))) run(const char *command, const char *format, ...)
 {
 	FILE *program = popen(command, "we");
@@ -137,7 +137,7 @@ static void forwarding_path(const char *interface, char path[80])
 	snprintf(path, 80, "/proc/sys/net/ipv4/conf/%s/forwarding", interface);
 }
 
-/* In the network namespace of the thread. 'name' is the interface. */
+/* Enables forwarding in the network namespace of the thread. 'name' is the interface. */
 static int forward(void *name, struct error *error)
 {
 	char path[80];
@@ -167,7 +167,7 @@ static bool forwards(const char *interface)
 	return value == '1';
 }
 
-/* The edge that has the uplink, if its host is among those that are started. */
+/* Returns the edge that has the uplink if its host is to be started, otherwise NULL. */
 static const struct run_config_edge *edge_here(const struct lab_up *up)
 {
 	const struct run_config_edge *edge = lab_config_uplink_edge(up->lab.config);
@@ -209,13 +209,14 @@ int lab_uplink_remove(const char *name, struct error *error)
 	/* The interface also disappears with the edge's namespace. */
 	if (if_nametoindex(name) != 0 && run(command, "%s", "") < 0 && if_nametoindex(name) != 0)
 		return error_set(error, EIO, "uplink: cannot remove %s", name);
-	/* The first line is needed because it would be an error to delete a missing table. */
+	/* The first line creates the table if it is missing, because deleting a missing table is an
+	 * error. */
 	if (run("nft -f -", "table ip %s\ndelete table ip %s\n", name, name) < 0)
 		return error_set(error, EIO, "uplink: cannot remove nftables table %s", name);
 	return 0;
 }
 
-/* Sets up the outer end, and how the machine treats the packets. Only replies are let in. */
+/* Sets up the outer end, and the machine's forwarding rules. Only replies are let in. */
 static int make_outside(
 	const char *name, const char *netns, const char *nat, char inner[20], char outer[20])
 {
@@ -281,7 +282,7 @@ static int make(const struct lab_up *up, const struct run_config_edge *edge, str
 			   : result;
 }
 
-/* Through the fabric, to the edge of the uplink. */
+/* Sets the default route through the fabric to the edge with the uplink. */
 static int lead_there(const struct run_config_edge *edge, const struct run_config_edge *uplink,
 	struct error *error)
 {

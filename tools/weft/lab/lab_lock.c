@@ -17,7 +17,7 @@
 #include "os/private_dir.h"
 
 #define PASSED  "WEFT_LAB_LOCK" /* descriptor; passed on from one weft process to the next */
-#define TRIES   100             /* other holders come and go */
+#define TRIES   100             /* retries while other commands take and release the lock */
 #define NAME_MS 1000 /* for a new holder to write its id, or for a child to release the lock */
 
 /* The previous holder removed the file after it was opened here. */
@@ -55,7 +55,7 @@ static bool is_ours(int fd)
 	       status.st_nlink <= 1;
 }
 
-/* The locked file's descriptor; -ESTALE to try again; otherwise the same as refuse(). */
+/* Returns the locked file's descriptor, -ESTALE to retry, or an error of refuse(). */
 static int try_lock(const char *path, const char *dir, struct error *error)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600), result;
@@ -148,7 +148,8 @@ void lab_lock_release(struct lab_lock *lock)
 
 	if (lock->fd < 0)
 		return;
-	/* Removed while the lock is held: a command that opens the file now notices that. */
+	/* Removed while the lock is held, so that a command that has just opened the file detects
+	 * the removal. */
 	if (!lock->passed)
 		unlink(lock->path);
 	close(lock->fd);

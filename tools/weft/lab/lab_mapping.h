@@ -18,28 +18,29 @@ bool lab_mapping_leads(const json_t *mapper);
 /* The leading mapper; if there are several, the one with the most switches. NULL if there is none
  * on this machine. */
 json_t *lab_mapping_leader(const json_t *mapping);
-/* The leading mapper on any machine: devices here know a remote one from its heartbeats. */
+/* The leading mapper on any machine. Devices here recognise a remote mapper by its heartbeats. */
 struct lab_lead {
-	const char *host;    /* NULL: none is known. The mapping's */
-	bool elsewhere;      /* on another machine */
-	bool silent;         /* elsewhere only: no device here received it for a long time */
+	const char *host;    /* NULL: unknown; points into the mapping */
+	bool elsewhere;      /* runs on another machine */
+	bool silent;         /* if 'elsewhere': no device here received it for a long time */
 	json_int_t epoch;    /* epoch of its tables, as far as devices here use them */
-	json_int_t heard_ns; /* elsewhere only: how long ago it was last received */
+	json_int_t heard_ns; /* if 'elsewhere': time since a device here last received it */
 };
 
 /* 'elsewhere': devices that run on other machines (lab_state.h). */
 struct lab_lead lab_mapping_lead(const json_t *mapping, const json_t *elsewhere);
-/* Whether a mapper leads and sends. Otherwise 'why' gives the reason. */
+/* Returns whether a mapper leads and is sending. Otherwise 'why' gives the reason. */
 bool lab_lead_lives(const struct lab_lead *lead, struct error *why);
 
-/* The leading mapper on this machine that the device follows, or else lab_mapping_leader(). */
+/* Returns the leading mapper on this machine that the device follows, or else lab_mapping_leader().
+ */
 json_t *lab_mapping_leader_of(const json_t *mapping, const char *device);
 
-/* Whether every host here has routes to all other hosts of its lab or plane. Otherwise 'why' names
- * a host without routes. */
+/* Returns whether every host here has routes to all other hosts of its lab or plane. Otherwise
+ * 'why' names a host that lacks routes. */
 bool lab_mapping_reaches(const json_t *mapping, const struct topology *topology, struct error *why);
 
-/* The number of leading mappers. */
+/* Returns the number of leading mappers. */
 unsigned lab_mapping_leaders(const json_t *mapping);
 
 /* Whether mapping is complete: one mapper leads in each plane, has routes for everything that it

@@ -8,7 +8,7 @@
 
 #include "lab_query.h"
 
-/* Its other end is on another machine. */
+/* Returns whether the link's other end is on another machine. */
 static bool leads_away(const json_t *link, const json_t *elsewhere)
 {
 	const char *peer = lab_text(link, "peer");
@@ -131,7 +131,8 @@ static const struct {
 		{"a pool of this process", "a pool of this process"}},
 };
 
-/* The non-zero counters of this device; 'what' gets the first one of all devices. */
+/* Returns the number of non-zero counters of this device. 'what' describes the first one of all
+ * devices. */
 static unsigned check_device(
 	const char *device, const json_t *counters, bool host, char what[ERROR_TEXT])
 {

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The progress of a started process: its EAL answers, its ports are open, its links are up. */
+/* Progress of a started process: its EAL answers, its ports are open, its links are up. */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -14,8 +14,8 @@
 
 struct lab_ready {
 	bool answers;     /* its EAL is up */
-	size_t links, up; /* ends of links; 0: the process has not opened its ports yet */
-	size_t away;      /* ends that are not up, and whose other end is on another machine */
+	size_t links, up; /* link ends; 0: the process has not opened its ports yet */
+	size_t away;      /* link ends that are not up and whose other end is on another machine */
 	char why[LAB_READY_TEXT]; /* the first link that is not up, and the reason; or "" */
 };
 
@@ -23,7 +23,7 @@ struct lab_ready {
 void lab_ready_ask(
 	const struct lab_record *record, const json_t *elsewhere, struct lab_ready *ready);
 
-/* The same, from an answer to /weft/links. */
+/* As above, from an answer to /weft/links. */
 void lab_ready_read(json_t *links, const json_t *elsewhere, struct lab_ready *ready);
 
 /* "s0:3 is cabled to another fabric (number 0x1234)" for a link in state "other fabric"; "s0:3
@@ -38,5 +38,6 @@ bool lab_ready_stranger(const json_t *link, char *out, size_t size);
  * set, which names the first exhausted pool and the number of others. */
 int lab_pools_check_counters(json_t *devices, bool hosts, struct error *error);
 
-/* Queries the process. Returns 0, or -ENOBUFS or another -errno with error set. */
+/* Checks the pools of the process. Returns 0, -ENOBUFS if one is exhausted, or another -errno, with
+ * error set. */
 int lab_pools_check(const struct lab_record *record, struct error *error);

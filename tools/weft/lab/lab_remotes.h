@@ -9,12 +9,12 @@
 #include "experiment/lab/lab.h"
 #include "lab_state.h"
 
-/* Starts a session with each machine, all at once, and fills 'state'. A broken session is not a
- * failure: its processes count as not alive. Returns 0, or -errno with error set. */
+/* Starts sessions with all machines concurrently, and fills in 'state'. A broken session is not an
+ * error: its processes count as not alive. Returns 0, or -errno with error set. */
 int lab_remotes_open(const struct lab *lab, struct lab_state *state, struct error *error);
 
-/* Asks all machines again which processes run, and tries to reach the unreachable machines without
- * waiting for them. */
+/* Queries all machines for their running processes, and tries to reconnect to unreachable machines
+ * without waiting. */
 void lab_remotes_refresh(struct lab_state *state);
 
 /* Prints a line on standard error for each unreachable machine; returns their number. */

@@ -41,7 +41,7 @@ json_t *lab_run_links(struct lab_run *run)
 	return ends;
 }
 
-/* The file's values of the knobs. */
+/* Fills in the values of the knobs in the lab file. */
 static void planned(const struct lab *lab, const char *port, uint64_t value[LINK_KNOB_COUNT])
 {
 	const struct topology_link *link = NULL;
@@ -78,7 +78,7 @@ static json_t *describe_set(
 		start[i] = lab_links_knob(before, i);
 		json_object_set(entry, gauge, json_object_get(now, gauge));
 	}
-	/* As fast as the device. */
+	/* A rate of 0 means as fast as the device. */
 	if (lab_links_knob(now, LINK_KNOB_RATE) == 0)
 		json_object_set_new(entry, lab_links_gauge(LINK_KNOB_RATE), json_null());
 	json_object_set_new(
@@ -91,7 +91,7 @@ static bool is_cut(const json_t *link)
 	return strcmp(lab_text(link, "state"), "cut") == 0;
 }
 
-/* null: a machine does not answer. */
+/* Returns null if a machine does not answer. */
 static json_t *list_restarts(const struct lab_state *state)
 {
 	json_t *list;

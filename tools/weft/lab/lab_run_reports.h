@@ -12,27 +12,27 @@
 #include "lab_state.h"
 
 #define LAB_RUN_STEP_MS       20
-#define LAB_RUN_DRAIN_MOST_MS 60000 /* lab's time: twice what a process waits for messages */
-#define LAB_RUN_LOOK_MS       200   /* between two checks whether any process is left */
+#define LAB_RUN_DRAIN_MOST_MS 60000 /* lab time: twice as long as a process waits for messages */
+#define LAB_RUN_LOOK_MS       200   /* interval between checks whether any process is left */
 
 struct lab_run_asked {
-	struct lab_connection connection; /* fd -1: it is no longer queried */
-	char why[RUN_REASON_MAX];         /* ... and why */
-	json_t *before;                   /* what it had counted before */
-	uint64_t stall_ns;                /* how long its loops had stalled at its last report */
+	struct lab_connection connection; /* fd -1: no longer queried */
+	char why[RUN_REASON_MAX];         /* the reason why */
+	json_t *before;                   /* counts before the run */
+	uint64_t stall_ns;                /* stall of its loops in the latest report */
 };
 
 struct lab_run {
 	const struct lab_arguments *arguments;
-	struct output_file output; /* where --json writes */
+	struct output_file output; /* output of --json */
 	struct lab lab;
 	struct lab_state state;
 	struct lab_run_asked *asked;     /* [process of the state] */
-	struct lab_obedience *obedience; /* room for as many */
+	struct lab_obedience *obedience; /* array of the same size */
 	struct run_result *before, *result;
-	struct deadlock_circle circle; /* the first one that was found */
-	bool blind;                    /* a process did not answer in the last search */
-	json_t *elsewhere;             /* devices of other machines */
+	struct deadlock_circle circle; /* first deadlock found */
+	bool blind;                    /* a process did not answer in the latest search */
+	json_t *elsewhere;             /* devices on other machines */
 	json_t *links_before;          /* lab_run_links() at the start */
 	json_t *changes;               /* lab_run_changes() */
 };
@@ -44,28 +44,29 @@ json_t *lab_run_links(struct lab_run *run);
  * from the links before and after the run; the caller's reference. */
 json_t *lab_run_changes(
 	const struct lab *lab, const struct lab_state *state, const json_t *before, json_t *now);
-/* Prints them as lines of the result; prints nothing if there are none. */
+/* Prints the changes as lines of the result, if there are any. */
 void lab_run_changes_print(const json_t *changes, FILE *out);
 
 /* The time on the lab's clock, which may be dilated, in ms. */
 uint64_t lab_run_now_ms(const struct lab_run *run);
-/* Some processes run on other machines, so frames that leave this machine may arrive there. */
+/* Returns whether some processes run on other machines, where frames sent here may arrive. */
 bool lab_run_is_partial(const struct lab_run *run);
-/* True if process i of the state is gone, or does not answer: it is no longer queried. A process
- * that was restarted meanwhile counts as gone, because its counts start anew. */
+/* Returns whether process i of the state has ended or does not answer; it is then no longer
+ * queried. A process that was restarted during the run counts as ended, because its counts start at
+ * 0. */
 bool lab_run_lost(struct lab_run *run, unsigned i);
-/* The number of processes that still answer. */
+/* Returns the number of processes that still answer. */
 unsigned lab_run_count_left(struct lab_run *run);
-/* Gives all processes a command at once, so that they start together, however far away their
- * machines are. */
+/* Sends a command to all processes concurrently, so that they start together even on remote
+ * machines. */
 void lab_run_order(struct lab_run *run, const char *text);
-/* Makes all processes load the traffic of this run, which the start command requests. */
+/* Makes all processes load the traffic of this run, for a start command with "loaded". */
 int lab_run_load(struct lab_run *run, struct error *error);
-/* True if some process has not finished its traffic. */
+/* Returns whether a process is still sending its traffic. */
 bool lab_run_is_sending(struct lab_run *run);
-/* Collects what all processes counted before the run. If they are still sending for an earlier run
- * that was killed, stops that traffic first; -EBUSY if it does not stop. */
+/* Collects the counts of all processes before the run. If a killed earlier run is still sending,
+ * stops its traffic; returns -EBUSY if that fails. */
 int lab_run_collect_quiet(struct lab_run *run, struct error *error);
-/* Collects the counts since then into run->result, until everything has arrived, or nothing more
- * will arrive. */
+/* Collects the counts of the run into run->result until everything has arrived, or no more arrivals
+ * are expected. */
 int lab_run_collect_drained(struct lab_run *run, struct error *error);

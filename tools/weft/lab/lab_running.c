@@ -152,7 +152,7 @@ int lab_take_down(struct lab_state *state, struct error *error)
 
 #define STEP_MS 20
 
-/* The number of answers, or -errno. */
+/* Returns the number of processes that answered, or -errno. */
 static int ask_all(
 	const struct lab_state *state, bool lenient, json_t *mapping, struct error *error)
 {

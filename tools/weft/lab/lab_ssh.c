@@ -19,8 +19,8 @@
 /* ssh gives '%', '$', '~', spaces and quotes in a path a special meaning. */
 #define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-"
 
-/* Every command must find the same place, and labs must not share it: 'down' of one lab would end
- * the connections of the other. So the name consists of the numbers by which the kernel identifies
+/* Every command must find the same sockets. Labs must not share them, because 'down' of one lab
+ * would end the connections of another. The name therefore contains the device and inode numbers of
  * the folder. */
 int lab_ssh_control(const char *dir, char control[LAB_SSH_CONTROL_MAX], struct error *error)
 {
@@ -57,8 +57,8 @@ static void add_option(struct lab_ssh_command *command, const char *option)
 	add(command, option);
 }
 
-/* The commands of a lab share a connection for a minute, so that the next one needs no new login.
- */
+/* The commands of a lab share a connection for a minute, so that the next command needs no new
+ * login. */
 static void add_sharing(const struct lab_ssh_target *target, struct lab_ssh_command *command)
 {
 	char *path = command->text[command->texts];

@@ -104,7 +104,7 @@ static int check_route_file(const struct lab *lab, struct error *error)
 	return result;
 }
 
-/* The senders and destinations, and hosts of edges. */
+/* Checks the senders, the destinations and the hosts of edges. */
 static int check_hosts(const struct lab *lab, struct error *error)
 {
 	struct run_hosts *hosts = run_config_resolve(&lab->config->run, lab->topology, error);
@@ -120,7 +120,7 @@ static uint32_t mask_of(const char *address)
 	return bits == 0 ? 0 : UINT32_MAX << (32 - bits);
 }
 
-/* An interface whose network contains the edge's address, or vice versa. */
+/* Refuses an edge whose address is in the interface's network, or vice versa. */
 static int check_network(
 	const struct run_config_edge *edge, const struct ifaddrs *other, struct error *error)
 {
@@ -143,7 +143,7 @@ static int check_network(
 		edge->address, edge->host, other->ifa_name, theirs);
 }
 
-/* In the namespace of the edge. */
+/* Runs in the namespace of the edge. */
 static int check_edge_there(void *ctx, struct error *error)
 {
 	const struct run_config_edge *edge = ctx;
@@ -314,8 +314,8 @@ static int check_comes_back(
 	return 0;
 }
 
-/* Without --process, if some processes of the lab run: chooses those on this machine that do not
- * run. */
+/* Without --process, if some processes of the lab are running: selects the processes on this
+ * machine that are not running. */
 static int choose_ended(struct lab_up *up, const struct lab_state *former, struct error *error)
 {
 	unsigned alive = lab_state_count_alive(former);

@@ -56,7 +56,7 @@ static void fill_arguments(const struct lab_up *up, unsigned process, char *prog
 	argv[count] = NULL;
 }
 
-/* Space for another one. */
+/* Reserves space for one more argument. */
 static char **make_arguments(const struct lab_up *up, unsigned process)
 {
 	size_t devices = up->lab.plan->process[process].devices;
@@ -127,7 +127,7 @@ static int wait_for(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_NOT_ABLE;
 }
 
-/* The number that the program prints; 0 if it printed why there is none. */
+/* Returns the number that the program prints, or 0 if it printed an error. */
 static uint32_t measure_dilation(const struct lab_up *up, int *code)
 {
 	char **argv = make_arguments(up, 0), program[600], text[16] = "";

@@ -22,7 +22,7 @@
 /* Time for the kernel to reclaim the memory of a process that it killed. */
 #define ENDING_MS 2000
 
-/* Its last lines. */
+/* Prints the last lines of the log. */
 static void show_lines(const struct lab_record *record, const char *log)
 {
 	const char *line = log + strlen(log);
@@ -93,7 +93,7 @@ static int fail_ended(const struct lab_up *up, const struct lab_record *record, 
 	return error_set(error, ENODEV, "%s (%s) %s%s", record->name, record->program, how, why);
 }
 
-/* The number of processes that are not ready, or -errno if one of them ended. */
+/* Returns the number of processes that are not ready, or -errno if one of them ended. */
 static int look(struct lab_up *up, struct error *error)
 {
 	int missing = 0;
@@ -115,11 +115,11 @@ static int look(struct lab_up *up, struct error *error)
 /* The reason why the first process is not ready: a process that starts slowly also keeps its links
  * down. */
 struct missing {
-	unsigned slow; /* processes without ports yet */
+	unsigned slow; /* processes that have not opened their ports */
 	const struct lab_record *first_slow;
-	bool answers; /* the first slow one's EAL */
+	bool answers; /* the EAL of 'first_slow' answers */
 	struct lab_ready first_linkless;
-	size_t ends; /* ends whose links are not up */
+	size_t ends; /* link ends that are not up */
 };
 
 static void count_missing(const struct lab_up *up, struct missing *missing)
@@ -216,8 +216,8 @@ static int wait_ready(struct lab_up *up, uint64_t deadline, struct error *error)
 	return missing;
 }
 
-/* Returns 'result', unless a process ended in the meantime, which is then the reason. A process
- * that is being killed stops answering a while before it is gone. */
+/* Returns 'result', unless a process ended in the meantime; then its end is the reason. A killed
+ * process stops answering before it is gone. */
 static int blame_ended(const struct lab_up *up, int result, int patience_ms, struct error *error)
 {
 	for (int waited = 0; waited <= patience_ms; waited += STEP_MS) {
