@@ -278,8 +278,8 @@ class Mpi(unittest.TestCase):
     def test_features_of_one_process_are_refused(self):
         self.run_refused("--mpi 2: workers are for the virtual clock only; on the real clock use --lcores",
                          "--mpi", "2", "--clock", "real")
-        self.refused(2, "weft run: --web: a run with --mpi is not shown while it is running; 'weft web RESULT.json' shows its "
-                     "result\n", WEFT, "run", str(self.file), "--mpi", "2", "--web")
+        self.refused(2, "weft run: --web cannot be combined with --mpi; 'weft web RESULT.json' shows the result\n",
+                     WEFT, "run", str(self.file), "--mpi", "2", "--web")
         self.run_refused("--mpi 2: a link without delay would connect two workers; "
                          "expected 'delay' above 0ps", "--mpi", "2", "--set", "link.delay=0ns")
 
@@ -346,8 +346,8 @@ class Mpi(unittest.TestCase):
             os.kill(ranks[which], signal.SIGKILL)
             errors = process.communicate(timeout=240)[1]
             self.assertEqual(process.returncode, 3)
-            self.assertEqual(errors, "weft run: --mpi: a process was ended by signal 9 (Killed), and the others "
-                             "with it\n")
+            self.assertEqual(errors, "weft run: --mpi: signal 9 (Killed) ended a process, so mpirun ended the "
+                             "remaining processes\n")
             self.assertEqual(len(ends.poll(240000)), 1, "the other process goes on")
 
     def test_a_signal_ends_the_run_and_its_result_is_written(self):

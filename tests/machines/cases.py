@@ -51,7 +51,7 @@ def the_mapper_finds_the_fabric_of_the_file(lab):
 def ports_pass_frames_of_full_size(lab):
     """To their neighbours, while the lab is up."""
     told = [line for done in lab.check_ports() for line in done.out.splitlines() if line.startswith("ok")]
-    if len(told) != len(lab.bench.ports) or not all(" pass to " in line for line in told):
+    if len(told) != len(lab.bench.ports) or not all(" reach " in line for line in told):
         raise Wrong("; ".join(done.said() for done in lab.check_ports()))
     return f"{len(told)} ports"
 

@@ -149,8 +149,8 @@ class Clocks(unittest.TestCase):
         total = status["clocks_total"]
         self.assertIn((total["at"], total["of"]), [(clock["at"], clock["of"]) for clock in status["clocks"]])
         said = " ".join(self.lab.on("left", "status")[1].split())
-        self.assertRegex(said, r" clocks of other machines: known within \d+\.\d us by [1-4] pairs of hosts, "
-                         r"the worst is the clock of h[23] at h[01] ")
+        self.assertRegex(said, r" clocks of other machines: known within \d+\.\d us for [1-4] pairs of hosts; "
+                         r"the clock of h[23] at h[01] has the largest error ")
 
     def test_the_offset_is_within_its_bound_of_the_truth(self):
         runs, paths = self.run_both("--duration", "9999s")

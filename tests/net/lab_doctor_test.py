@@ -129,8 +129,8 @@ class Cpus(Case):
                 found = self.changes(doctor(lab, "--json", root=machine.root))
                 self.assertEqual("quota" in found, expected is not None)
                 said = " ".join(doctor(lab, root=machine.root).stdout.split())
-                self.assertIn(f"quota control group: {loops} loops, CPU time of {expected} CPUs, dilation 20: raise its CPU quota"
-                              if expected else "quota control group: none limits the CPU time", said)
+                self.assertIn(f"quota control group: {loops} loops, a quota of {expected} CPUs, dilation 20: raise the CPU quota"
+                              if expected else "quota control group: no limit on CPU time", said)
                 shutil.rmtree(machine.root)
 
     def test_what_the_kernel_does_not_report_is_unknown(self):
@@ -207,14 +207,14 @@ class Paths(Case):
         self.assertEqual([check["subject"] for check in json.loads(done.stdout)["checks"] if check["check"] == "pause"],
                          ["s0:1", "s1:1"])
         said = self.inside("port", "check", self.lab_.file)
-        self.assertRegex(said, r"(?m)^ok +s0:1 +frames of 4174 bytes pass to s1:1$")
+        self.assertRegex(said, r"(?m)^ok +s0:1 +frames of 4174 bytes reach s1:1$")
         self.ip("link", "set", "middle0", "mtu", "1500")
         self.ip("link", "set", "middle1", "mtu", "1500")
         found = self.changes(doctor(self.lab_, "--json", enter=self.enter))
         self.assertEqual({check: sorted(ports) for check, ports in found.items()}, {"path MTU": ["s0:1", "s1:1"]})
         said = self.inside("port", "check", self.lab_.file, "--process", "s1", code=3)
-        self.assertRegex(said, r"(?m)^FAULT +s1:1 +frames of 4174 bytes do not pass to s0:1: raise the MTU of ")
-        self.assertNotIn("s0:1 ", said.replace("to s0:1", ""))
+        self.assertRegex(said, r"(?m)^FAULT +s1:1 +frames of 4174 bytes do not reach s0:1: raise the MTU of ")
+        self.assertNotIn("s0:1 ", said.replace("reach s0:1", ""))
         self.assertEqual(self.lab_.downs(), downs)
 
     def test_a_link_that_is_cut_has_no_path_mtu_to_change(self):

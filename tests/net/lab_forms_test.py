@@ -107,7 +107,7 @@ class OnOneLab:
                 done = subprocess.run(["bash", "-c", f"timeout 200 {WEFT} lab capture {lab.file} leaf0:2 | head -c 100 >/dev/null; "
                                        "exit ${PIPESTATUS[0]}"], text=True, stderr=subprocess.PIPE, timeout=labs.HANG_SECONDS)
                 self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertRegex(done.stderr, r"^weft lab capture: leaf0:2: (ended when its reader closed the output"
+                self.assertRegex(done.stderr, r"^weft lab capture: leaf0:2: (the capture ended when the reader closed the output"
                                  r"|\d+ frames captured, \d+ dropped)\n$")
             run.send_signal(signal.SIGINT)
         lab.assert_up()

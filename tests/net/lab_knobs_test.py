@@ -473,7 +473,7 @@ class Knobs(unittest.TestCase):
             done = subprocess.run([WEFT, "audit", path, "--lab", self.lab.name], capture_output=True, text=True,
                                   timeout=labs.HANG_SECONDS)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn("only the frames of --where 'kind=credit,hello'" + (" --count 5 " if counts == [5] else " "),
+            self.assertIn("only frames selected with --where 'kind=credit,hello'" + (" --count 5 " if counts == [5] else " "),
                           done.stderr)
 
     def test_files_in_turn_can_each_be_read_and_the_last_ones_are_kept(self):

@@ -139,7 +139,7 @@ class Both(unittest.TestCase):
     def test_status_tells_of_the_mapper_on_the_other_machine(self):
         self.lab.wait_up()
         said = self.lab.on("left", "status")[1]
-        self.assertRegex(said, r"\nh3 +elsewhere +[1-9]\d* +- +- +-\n  h3 on another machine leads, heard "
+        self.assertRegex(said, r"\nh3 +elsewhere +[1-9]\d* +- +- +-\n  h3 on another machine is the mapper, last heard "
                          r"\d+\.\d ms ago")
         self.assertTrue(said.endswith("\non other machines: right, h2, h3\n"), said)
         self.assertRegex(self.lab.on("right", "status")[1], r"\nh3 +leading ")
@@ -282,7 +282,7 @@ class One(unittest.TestCase):
         self.assertTrue(status["mapping"]["mapper_silent"])
         code, out, err = lab.on("left", "status")
         self.assertEqual(code, 1, err)
-        self.assertIn("\n  h3 on another machine has led, last heard ", out)
+        self.assertIn("\n  h3 on another machine is silent, last heard ", out)
         code, out, err = lab.on("left", "map")
         self.assertEqual((code, out), (1, ""))
         self.assertIn("mapper h3 on another machine was last heard from", err)

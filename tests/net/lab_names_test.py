@@ -68,7 +68,7 @@ class Names(unittest.TestCase):
         self.must("up", path)
         os.unlink(path)
         os.unlink(self.topology)
-        self.assertIn("lab gone is up: processes 3 of 3,", self.must("status", "gone").stdout)
+        self.assertIn("lab gone is up: 3 of 3 processes,", self.must("status", "gone").stdout)
         self.assertIn("0 lost, 0 duplicated", self.must("run", "gone").stdout)
         self.must("link", "gone", "s0:0", "down")
         self.must("link", "gone", "s0:0", "up")
@@ -143,7 +143,7 @@ class Names(unittest.TestCase):
     def test_a_generator_is_still_a_lab(self):
         self.must("up", "full:switches=2,hosts=1")
         # Its clock is not slow: links may fall on a busy machine, which is not the claim.
-        self.assertIn("processes 3 of 3", self.weft("status", "full:switches=2,hosts=1").stdout)
+        self.assertIn("3 of 3 processes", self.weft("status", "full:switches=2,hosts=1").stdout)
         self.must("down", "full:switches=2,hosts=1")
         self.assertEqual(self.labs(), {})
 

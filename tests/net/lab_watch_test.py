@@ -66,8 +66,8 @@ class Status(Case):
         said = self.lab.weft("status").stdout
         self.assert_fits(said)
         lines = said.splitlines()
-        self.assertRegex(lines[0], rf"^lab {self.lab.name} is not all up: processes 3 of 3, "
-                         r"ends of links \d+ of 12$")
+        self.assertRegex(lines[0], rf"^lab {self.lab.name} is not all up: 3 of 3 processes, "
+                         r"\d+ of 12 link ends$")
         self.assertIn("  link s0:2 - s1:2 is cut", lines[1:5])
 
     def test_a_process_without_cpu_is_named_when_links_go_down(self):
@@ -81,7 +81,7 @@ class Status(Case):
         said = self.lab.weft("status").stdout
         self.assert_fits(said)
         self.assertRegex(said, r"(?m)^  CPU starved: s1's loop stalled for \d+ ms, ")
-        self.assertRegex(self.lab.must("top", "--once"), r"(?m)^CPU starved: s1's loop stalled for \d+ ms: ")
+        self.assertRegex(self.lab.must("top", "--once"), r"(?m)^CPU starved: s1's loop stalled for \d+ ms; ")
 
     def test_deadlock_is_an_empty_list_if_there_is_none_and_null_if_it_is_not_known(self):
         self.assertEqual(self.lab.status()["deadlock"], [])

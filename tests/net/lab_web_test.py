@@ -108,7 +108,7 @@ class Refusing(Case):
         for address in ("0.0.0.0:0", "[::]:0", "192.0.2.1:9465", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:65536", ":1"):
             done = self.lab.weft("web", "--listen", address)
             self.assertEqual(done.returncode, 2, address)
-            self.assertIn(f"--listen {address}: expected an address of this machine alone and a port", done.stderr)
+            self.assertIn(f"--listen {address}: expected a loopback address and a port", done.stderr)
 
     def test_a_port_in_use_is_named(self):
         with socket.create_server(("127.0.0.1", 0)) as other:

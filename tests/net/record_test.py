@@ -146,7 +146,7 @@ class Record(unittest.TestCase):
     def test_what_is_not_recorded_is_named(self):
         _, said = self.record("scan", 2, "scan")
         for rank in range(2):
-            self.assertIn(f"rank {rank}: MPI_Scan is not recorded; the schedule lacks its messages", said)
+            self.assertIn(f"rank {rank}: MPI_Scan is not recorded; its messages are missing from the schedule", said)
 
 
 if __name__ == "__main__":

@@ -216,7 +216,7 @@ class ResultPage(unittest.TestCase):
             self.assertEqual(mean["stalls"].get(str(way), 0), sum(series["stalls"]))
 
     def test_what_is_no_result_is_refused(self):
-        for text, said in (("{}", "not a result of a run"), ("no", "expected")):
+        for text, said in (("{}", "not a result of 'weft run'"), ("no", "expected")):
             path = os.path.join(self.folder, "none.json")
             with open(path, "w") as file:
                 file.write(text)

@@ -305,7 +305,7 @@ class RunPage(unittest.TestCase):
     def test_a_terminal_that_stops_other_groups_does_not_stop_the_run(self):
         process, master, result = self.start_on_terminal(SHORT)
         self.addCleanup(os.close, master)
-        said = self.read_until(master, b"the page has the result")
+        said = self.read_until(master, b"the page shows the result")
         self.assertTrue(os.path.exists(result))
         self.assertRegex(said, rb"\r\033\[Khttp://127\.0\.0\.1:\d+/\r\n")
         os.write(master, b"\x03")
@@ -322,7 +322,7 @@ class RunPage(unittest.TestCase):
         self.assertFalse(result["config"]["measure"]["link-series"])
         self.assertNotIn("links", result)
         self.assertEqual(self.leave(run), 0)
-        self.assertIn("links are drawn after the run", run.said)
+        self.assertIn("links are drawn only after the run", run.said)
 
     def refuse(self, *words):
         done = subprocess.run([WEFT, "run", "--web=127.0.0.1:0", f"{self.folder}/run.yaml", *words], capture_output=True,
@@ -338,7 +338,7 @@ class RunPage(unittest.TestCase):
         self.assertIn("measure.sample", said)
         code, said = self.refuse("--web=0.0.0.0:0")
         self.assertEqual(code, 2)
-        self.assertIn("weft run: --web 0.0.0.0:0: expected an address of this machine alone", said)
+        self.assertIn("weft run: --web 0.0.0.0:0: expected a loopback address", said)
         code, said = self.refuse("--json", "-")
         self.assertEqual((code, "expected a file after --json" in said), (2, True), said)
         code, said = self.refuse("--set", "measure.link-series=true", "--set", "measure.duration=900ms", "--set",
@@ -360,7 +360,7 @@ class RunPage(unittest.TestCase):
             with unittest.mock.patch.dict(os.environ, WEFT_PROGRAMS=self.folder):
                 code, said = self.refuse()
             self.assertEqual(code, 3, rubbish)
-            self.assertIn("the samples of weft-fabric cannot be read", said)
+            self.assertIn("cannot read the samples from weft-fabric", said)
 
     def test_a_program_that_is_not_there_is_said(self):
         with open(f"{self.folder}/run.yaml", "w") as file:

@@ -106,18 +106,18 @@ class VirtualRun(unittest.TestCase):
             self.packets()
             path.write_bytes(b"".join(block for kind, block in captures.blocks(path.read_bytes()) if kind != captures.COUNTS))
 
-        for make, why in ((lambda: self.packets("--where", "kind=data"), r"only the frames of --where 'kind=data' were"),
+        for make, why in ((lambda: self.packets("--where", "kind=data"), r"only frames selected with --where 'kind=data' were"),
                           (lambda: self.packets("--snaplen", "46"), "frames were truncated to 46 bytes"),
-                          (truncate, r"\d+ frames were captured, but the file has \d+"),
-                          (copy, "the number of its frames is unknown: the capture was not ended, or another program rewrote it")):
+                          (truncate, r"\d+ frames were captured, but the file contains \d+"),
+                          (copy, "the frame count is unknown: the capture did not end cleanly, or another program rewrote it")):
             make()
             whole, part = (weft([WEFT, "audit", path, *run, *partial]) for partial in ((), ("--partial",)))
             self.assertEqual((whole.returncode, whole.stdout), (2, ""))
-            self.assertRegex(whole.stderr, f"^weft audit: .* the first is h0:0 .{why}.*: expected all, or --partial\n$")
+            self.assertRegex(whole.stderr, f"^weft audit: .* the first is h0:0 .{why}.*; expected complete captures of all ports, or --partial\n$")
             self.assertEqual(part.returncode, 0, part.stdout + part.stderr)
-            self.assertRegex(part.stdout, f"(?m)^not checked +h0:0 is captured in part .{why}.*checks 1, 3, 4, 5, 7, 8.$")
+            self.assertRegex(part.stdout, f"(?m)^not checked +h0:0 is partly captured .{why}.*checks 1, 3, 4, 5, 7, 8.$")
             cause = weft([WEFT, "why", path, *run])
-            self.assertRegex(cause.stdout, f"\nunknown: waits in their devices, because .*{why}.*\n$")
+            self.assertRegex(cause.stdout, f"\nunknown: waits in devices whose ports are not all captured, because .*{why}.*\n$")
             self.assertEqual(cause.returncode, 0)
 
     def test_a_capture_of_all_ports_without_their_names_is_refused(self):
@@ -127,8 +127,8 @@ class VirtualRun(unittest.TestCase):
         done = subprocess.run([WEFT, "audit", plain, "--run", self.dir / "run.yaml", "--partial"],
                               capture_output=True, text=True, timeout=240, check=False)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertRegex(done.stderr, f"^weft audit: {plain}: has data frames of \\w+:\\d twice but no names of ports, as after "
-                                      "'editcap -F pcap': expected the capture itself\n$")
+        self.assertRegex(done.stderr, f"^weft audit: {plain}: contains the data frames of \\w+:\\d twice but no port names, as after "
+                                      "'editcap -F pcap'; expected the original capture\n$")
 
     def test_the_capture_that_ends_the_audit_of_the_others_is_named(self):
         files = {"h0": "200us", "h1": "100us"}
@@ -144,18 +144,18 @@ class VirtualRun(unittest.TestCase):
             path.write_bytes(b"".join(block for kind, block in blocks))
         done = subprocess.run([WEFT, "audit", *(self.dir / f"{host}.pcapng" for host in files), "--run", self.dir / "run.yaml", "--partial"],
                               capture_output=True, text=True, timeout=240, check=False)
-        self.assertRegex(done.stdout, rf"\njudged until +1700000000\.\d{{9}} s, when {path} ends, the first of the captures; \d+ later frames\n")
+        self.assertRegex(done.stdout, rf"\njudged until +1700000000\.\d{{9}} s, when {path} ends, the first capture to end; \d+ later frames\n")
 
     def test_the_rules_of_another_fabric_are_refused_with_the_difference(self):
         path = self.dir / "all.pcapng"
         self.packets()
-        for change, said in (("link.rate=1Gbps", "h0:0 has 10Gbps, expected 1Gbps"),
-                             ("topology=rlft:ports=8,stages=2", r"frame \d+ of s\d:\d was sent by \w+:\d, expected \w+:\d")):
+        for change, said in (("link.rate=1Gbps", "the rate of h0:0 is 10Gbps; expected 1Gbps"),
+                             ("topology=rlft:ports=8,stages=2", r"frame \d+ of s\d:\d was sent by \w+:\d; expected \w+:\d")):
             for command in ("audit", "why"):
                 done = subprocess.run([WEFT, command, path, "--run", str(self.dir / "run.yaml"), "--set", change],
                                       capture_output=True, text=True, timeout=240, check=False)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
-                self.assertRegex(done.stderr, f"^weft {command}: {path}: {said}: the capture is from another fabric\n$")
+                self.assertRegex(done.stderr, f"^weft {command}: {path}: {said}: the capture is from a different fabric\n$")
 
     def test_files_in_turn_have_the_frames_of_one_and_begin_with_the_interfaces(self):
         every, path = self.packets(), self.dir / "turn.pcapng"

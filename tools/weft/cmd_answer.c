@@ -98,8 +98,7 @@ static int read_overrides(struct overrides *overrides, const json_t *list, struc
 	json_array_foreach((json_t *)list, index, pair)
 	{
 		if (overrides->count == OVERRIDES_MAX || read_override(overrides, pair) < 0)
-			return error_set(
-				error, EINVAL, "expected at most %u changes of a run", SETS_MAX);
+			return error_set(error, EINVAL, "expected at most %u overrides", SETS_MAX);
 	}
 	return 0;
 }
@@ -303,7 +302,7 @@ static json_t *answer(const json_t *request, json_t *sums)
 		{"result", answer_result}};
 	const char *ask = json_string_value(json_object_get(request, "ask"));
 	struct error error = {
-		.text = "expected a request of the Python package, as one line of JSON"};
+		.text = "expected a request from the Python package: one line of JSON"};
 
 	for (size_t i = 0; ask != NULL && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(kinds[i].ask, ask) == 0)

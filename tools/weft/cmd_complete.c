@@ -119,7 +119,7 @@ static int print_schema(const char *file)
 
 	if (schema == NULL)
 		return command_fail(
-			NAME, EXIT_BAD_REQUEST, "'%s', expected run, lab or topology", file);
+			NAME, EXIT_BAD_REQUEST, "'%s': expected run, lab or topology", file);
 	json_dumpf(schema, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(schema);
@@ -169,7 +169,7 @@ int cmd_complete(int argc, char **argv)
 		request.names = true;
 	else
 		return command_fail(NAME, EXIT_BAD_REQUEST,
-			"'%s', expected kinds, algorithms, keys, schema, table, labs, ports or hosts",
+			"'%s': expected kinds, algorithms, keys, schema, table, labs, ports or hosts",
 			what);
 	return request.names ? print_of_labs(&request) : EXIT_DONE;
 }

@@ -122,8 +122,7 @@ static int take_option(struct request *request, int option, const char *value)
 		return EXIT_DONE;
 	case 'c':
 		if (quantity_parse(QUANTITY_TIME, value, &number) < 0 || number % 1000 != 0)
-			return refuse(
-				"--calc", value, "a time in whole nanoseconds, such as 10us,");
+			return refuse("--calc", value, "a time in whole nanoseconds, such as 10us");
 		request->config.calc_ns = number / 1000;
 		return EXIT_DONE;
 	case 'g':
@@ -257,10 +256,10 @@ static void print_summary(
 	print_count(summary->count[GOAL_RECV], "recv");
 	fputs(", ", stdout);
 	print_count(summary->count[GOAL_CALC], "calc");
-	printf(", %" PRIu32 " %s; %" PRIu64 " ns without a network\n", goal->edges,
+	printf(", %" PRIu32 " %s; %" PRIu64 " ns on a network without delay\n", goal->edges,
 		goal->edges == 1 ? "dependency" : "dependencies", ps_to_ns(ended));
 	if (goal->nic_line != 0)
-		printf("line %" PRIu32 " names an interface; hosts have one, so 'nic' is ignored\n",
+		printf("line %" PRIu32 ": 'nic' is ignored, because each host has one interface\n",
 			goal->nic_line);
 }
 

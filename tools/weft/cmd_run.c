@@ -127,13 +127,14 @@ static int code_of(int status, bool asked)
 		return EXIT_INTERRUPTED;
 	if (code == NOT_STARTED)
 		return command_fail(
-			"run", EXIT_NOT_ABLE, "--mpi: cannot start mpirun: install openmpi-bin");
+			"run", EXIT_NOT_ABLE, "--mpi: cannot start mpirun; install openmpi-bin");
 	if (code > SIGNAL_CODES && code < SIGNAL_CODES + NSIG)
 		return command_fail("run", EXIT_NOT_ABLE,
-			"--mpi: a process was ended by signal %d (%s), and the others with it",
+			"--mpi: signal %d (%s) ended a process, so mpirun ended the remaining processes",
 			code - SIGNAL_CODES, strsignal(code - SIGNAL_CODES));
 	return command_fail("run", EXIT_NOT_ABLE,
-		"--mpi: mpirun ended with exit code %d; without --quiet it prints why", code);
+		"--mpi: mpirun ended with exit code %d; without --quiet, mpirun prints the reason",
+		code);
 }
 
 static int start(char **words)
@@ -152,7 +153,8 @@ static int start(char **words)
 	status = wait_for(pid, &signals, &asked);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (status < 0)
-		return command_fail("run", EXIT_NOT_ABLE, "--mpi: lost track of mpirun");
+		return command_fail(
+			"run", EXIT_NOT_ABLE, "--mpi: cannot determine the exit status of mpirun");
 	return code_of(status, asked);
 }
 
@@ -224,13 +226,13 @@ static int take_option(struct run_request *request, int option, const char *valu
 	case 1:
 		if (request->file != NULL)
 			return command_fail("run", EXIT_BAD_REQUEST,
-				"expected one run file, not also '%s'", value);
+				"expected one run file; found a second: '%s'", value);
 		request->file = value;
 		return EXIT_DONE;
 	case 's':
 		if (request->sets == EXPLAIN_SETS_MAX)
-			return command_fail("run", EXIT_BAD_REQUEST,
-				"--set: at most %u are possible", EXPLAIN_SETS_MAX);
+			return command_fail("run", EXIT_BAD_REQUEST, "--set: expected at most %u",
+				EXPLAIN_SETS_MAX);
 		request->set[request->sets++] = value;
 		return EXIT_DONE;
 	case 'q':
@@ -420,8 +422,7 @@ int cmd_run(int argc, char **argv)
 	page = take_web(&argc, argv);
 	if (page != NULL && ranks > 0)
 		return command_fail("run", EXIT_BAD_REQUEST,
-			"--web: a run with --mpi is not shown while it is running; 'weft web "
-			"RESULT.json' shows its result");
+			"--web cannot be combined with --mpi; 'weft web RESULT.json' shows the result");
 	if (page != NULL)
 		return run_with_page(argc, argv, page);
 	if (ranks > 0)

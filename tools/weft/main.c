@@ -165,7 +165,7 @@ int cmd_python(int argc, char **argv)
 	memcpy(words + 3, argv, (size_t)argc * sizeof(*words));
 	if (access(words[2], R_OK) < 0)
 		return (int)command_fail(argv[0], EXIT_NOT_ABLE,
-			"%s is missing; it is in the package python3-weft", words[2]);
+			"%s is missing; install the package python3-weft", words[2]);
 	set_program();
 	if (wanted != NULL)
 		start(wanted, words);

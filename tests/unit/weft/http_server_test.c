@@ -267,6 +267,5 @@ UNIT_TEST(an_address_of_another_form_is_refused)
 	}
 	assert_null(http_server_open("--web", "0.0.0.0:0", true, &error));
 	assert_string_equal(error.text,
-		"--web 0.0.0.0:0: expected an address of this machine alone and a port, such as "
-		"127.0.0.1:9464");
+		"--web 0.0.0.0:0: expected a loopback address and a port, such as 127.0.0.1:9464");
 }

@@ -163,7 +163,7 @@ UNIT_TEST(what_went_wrong_has_what_to_do_beside_it)
 	expect_why(255, "ann@b: Permission denied (publickey).\r\n", "ssh-copy-id");
 	expect_why(255, "ssh: connect to host b port 22: Connection timed out", "is it on");
 	expect_why(127, "bash: line 1: weft: command not found\n", "install the package");
-	expect_why(2, "weft lab: 'part', expected up, list", "install version " WEFT_VERSION);
+	expect_why(2, "weft lab: 'part': expected up, list", "install version " WEFT_VERSION);
 	expect_why(255, "", "ssh failed: no message");
 	expect_why(0, "", "the connection ended");
 }

@@ -69,16 +69,17 @@ static void find_lack(
 	uint64_t kept = from->received - from->dropped;
 
 	if (from->filter != NULL)
-		set_lack(interface, "only the frames of %.*s were captured",
+		set_lack(interface, "only frames selected with %.*s were captured",
 			(int)from->filter_bytes, from->filter);
 	else if (from->dropped > 0)
 		set_lack(interface, "%" PRIu64 " frames were dropped", from->dropped);
 	else if (port && from->received == UINT64_MAX)
 		set_lack(interface,
-			"the number of its frames is unknown: the capture was not ended, or another program rewrote it");
+			"the frame count is unknown: the capture did not end cleanly, or another program rewrote it");
 	else if (port && kept != from->packets)
-		set_lack(interface, "%" PRIu64 " frames were captured, but the file has %" PRIu64,
-			kept, from->packets);
+		set_lack(interface,
+			"%" PRIu64 " frames were captured, but the file contains %" PRIu64, kept,
+			from->packets);
 }
 
 static bool is_of_weft(const struct capture_packet *packet)
@@ -120,7 +121,7 @@ static int check_rate(const struct audit_subject *subject, uint32_t file,
 	quantity_format(QUANTITY_RATE, from->rate_bps, there);
 	quantity_format(QUANTITY_RATE, rate_bps, here);
 	return error_set(error, EINVAL,
-		"%s: %s has %s, expected %s: the capture is from another fabric",
+		"%s: the rate of %s is %s; expected %s: the capture is from a different fabric",
 		subject->reader[file].path, from->name, there, here);
 }
 
@@ -131,7 +132,7 @@ static int check_sender(const struct audit_subject *subject, uint32_t file,
 	const uint8_t *from = packet->bytes + 6;
 	uint32_t expected = packet->direction == CAPTURE_OUT ? way : way ^ 1;
 	uint32_t sender = audit_sender_of(subject->topology, packet);
-	char name[AUDIT_WAY_NAME], other[AUDIT_WAY_NAME] = "a device that is not in it";
+	char name[AUDIT_WAY_NAME], other[AUDIT_WAY_NAME] = "a port that is not in the topology";
 	char right[AUDIT_WAY_NAME];
 	unsigned fabric = (unsigned)(from[4] << 8 | from[5]);
 
@@ -142,7 +143,7 @@ static int check_sender(const struct audit_subject *subject, uint32_t file,
 	if (subject->fabric != 0 && fabric != subject->fabric)
 		return error_set(error, EINVAL,
 			"%s: frame %" PRIu64
-			" of %s is of fabric %u, expected %u: the capture is from another fabric",
+			" of %s belongs to fabric %u; expected %u: the capture is from a different fabric",
 			subject->reader[file].path, packet->number, name, fabric, subject->fabric);
 	if (sender == expected)
 		return 0;
@@ -150,7 +151,7 @@ static int check_sender(const struct audit_subject *subject, uint32_t file,
 		audit_way_name(subject->topology, sender, other);
 	return error_set(error, EINVAL,
 		"%s: frame %" PRIu64
-		" of %s was sent by %s, expected %s: the capture is from another fabric",
+		" of %s was sent by %s; expected %s: the capture is from a different fabric",
 		subject->reader[file].path, packet->number, name, other,
 		audit_way_name(subject->topology, expected, right));
 }
@@ -162,7 +163,7 @@ static int refuse_twice(const struct audit_subject *subject, uint32_t file, uint
 {
 	char name[AUDIT_WAY_NAME];
 
-	return error_set(error, EINVAL, "%s: has frames of %s, as does %s",
+	return error_set(error, EINVAL, "%s: contains frames of %s, and so does %s",
 		subject->reader[file].path, audit_way_name(subject->topology, way, name),
 		subject->reader[other].path);
 }
@@ -256,8 +257,7 @@ static int refuse_repeats(const struct audit_subject *subject, uint32_t file,
 	for (uint32_t way = 0; way < 2 * subject->topology->links; way++)
 		if (3 * (uint64_t)repeats->way[way].again > repeats->way[way].data)
 			return error_set(error, EINVAL,
-				"%s: has data frames of %s twice but no names of ports, as after "
-				"'editcap -F pcap': expected the capture itself",
+				"%s: contains the data frames of %s twice but no port names, as after 'editcap -F pcap'; expected the original capture",
 				subject->reader[file].path,
 				audit_way_name(subject->topology, way, name));
 	return 0;
@@ -328,7 +328,7 @@ static int find_file(
 	capture_reader_rewind(reader);
 	if (result == 0 && wires && !any)
 		return error_set(error, EINVAL,
-			"%s: no frame belongs to a port of this topology: expected a capture of a port or a link",
+			"%s: no frame belongs to a port of this topology; expected a capture of a port or a link",
 			reader->path);
 	note_parts(subject, file, owner);
 	return result;

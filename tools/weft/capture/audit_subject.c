@@ -46,7 +46,7 @@ int audit_request_check(const struct audit_request *request, const char *command
 		return command_fail(command, EXIT_BAD_REQUEST, "expected a capture file");
 	if (subjects != 1)
 		return command_fail(command, EXIT_BAD_REQUEST,
-			"expected one of --run, --lab and --topology: the rules of the fabric");
+			"expected one of --run, --lab and --topology, which define the rules of the fabric");
 	if (request->routes != NULL && request->topology == NULL)
 		return command_fail(command, EXIT_BAD_REQUEST, "--routes requires --topology");
 	if (request->sets > 0 && request->run == NULL)
@@ -68,7 +68,8 @@ static int open_run(
 	if (result < 0)
 		return result;
 	if (subject->run->sw.switching == RUN_SWITCHING_WORMHOLE)
-		return error_set(error, EINVAL, "%s: wormhole runs have no captures", request->run);
+		return error_set(error, EINVAL,
+			"%s: captures are not possible with 'switching: wormhole'", request->run);
 	subject->own = run_config_open_topology(subject->run, error);
 	subject->topology = subject->own;
 	return subject->own == NULL ? -errno : 0;
@@ -163,7 +164,7 @@ static int find_clock(struct audit_subject *subject, struct error *error)
 	}
 	if (real && subject->virtual)
 		return error_set(error, EINVAL,
-			"the captures use two clocks: expected captures from one run or lab");
+			"some captures are from the virtual clock, others from the real clock; expected captures from one run or lab");
 	return real || subject->virtual ? 0 : error_set(error, EINVAL, "no frames in the captures");
 }
 

@@ -140,7 +140,7 @@ static int parse(int argc, char **argv, struct audit_request *request, int *json
 	request->files = (uint32_t)(argc - optind);
 	if (*mark != NULL && request->files > 1)
 		return command_fail(COMMAND, EXIT_BAD_REQUEST,
-			"--mark: expected only one FILE, so that frames keep their numbers");
+			"--mark: expected a single FILE, so that frames keep their numbers");
 	return audit_request_check(request, COMMAND);
 }
 
@@ -189,27 +189,27 @@ static json_t *list_unchecked(
 		audit_way_name(topology, way, name);
 		json_array_append_new(list,
 			json_sprintf(
-				"%s %s%s%s: what needs it at its device and its link (checks 1, 3, 4, 5, 7%s)",
+				"%s %s%s%s: checks of its device and link that require its frames (checks 1, 3, 4, 5, 7%s)",
 				name,
-				part == NULL ? "is not captured whole" : "is captured in part (",
+				part == NULL ? "is not fully captured" : "is partly captured (",
 				part == NULL ? "" : part, part == NULL ? "" : ")",
 				part == NULL ? "" : ", 8"));
 	}
 	if (subject->cut)
 		json_array_append_new(
-			list, json_string("frames are truncated: no CRC of payloads (check 2)"));
+			list, json_string("frames are truncated: payload CRCs (check 2)"));
 	for (uint32_t i = 0; i < topology->links; i++)
 		untimed += !rules->timed[i];
 	if (untimed > 0)
 		json_array_append_new(list,
 			json_sprintf(
-				"%u of %u links have no rate and delay from Weft: no timing checks there (check 6)",
+				"Weft does not control the rate and delay of %u of %u links: their timing (check 6)",
 				untimed, topology->links));
 	if (counts->unnumbered > 0)
 		json_array_append_new(list,
 			json_sprintf(
 				"%" PRIu64 " of %" PRIu64
-				" pairs of hosts sent fewer frames than nic.window since the capture started: no check of their sequence numbers (check 8)",
+				" pairs of hosts sent fewer frames than nic.window since the capture started: their sequence numbers (check 8)",
 				counts->unnumbered, counts->pairs));
 	if (!rules->vcs_known)
 		json_array_append_new(
@@ -217,15 +217,15 @@ static json_t *list_unchecked(
 	if (rules->set == NULL && rules->table == NULL)
 		json_array_append_new(list,
 			json_string(
-				"routes and tables are unknown: frames with a source route are compared with that route (check 3)"));
+				"routes and tables are unknown: paths, except against a frame's own source route (check 3)"));
 	if (!rules->exact)
 		json_array_append_new(list,
-			json_string("credits to the block and fairness need one capture of the "
-				    "virtual clock (checks 4, 7)"));
+			json_string(
+				"exact credits and fairness, which require a single capture from the virtual clock (checks 4, 7)"));
 	else if (!audit_judges_fairness(rules))
 		json_array_append_new(list,
-			json_string("fairness needs VOQs and outputs that are known in advance "
-				    "(check 7)"));
+			json_string(
+				"fairness, which requires VOQs, known VCs, and no adaptive routing or ITBs (check 7)"));
 	return list;
 }
 
@@ -288,12 +288,12 @@ static void print_text(const struct audit_subject *subject, const struct audit *
 	printf("at the end       %" PRIu64 " frames in the fabric\n", counts->under_way);
 	if (counts->before > 0)
 		printf("judged from      %" PRIu64 ".%09" PRIu64
-		       " s on, when the last port's capture starts; %" PRIu64 " earlier frames\n",
+		       " s, when the capture of the last port starts; %" PRIu64 " earlier frames\n",
 			subject->rules.rules.complete_ns / 1000000000,
 			subject->rules.rules.complete_ns % 1000000000, counts->before);
 	if (counts->after > 0)
 		printf("judged until     %" PRIu64 ".%09" PRIu64
-		       " s, when %s ends, the first of the captures; %" PRIu64 " later frames\n",
+		       " s, when %s ends, the first capture to end; %" PRIu64 " later frames\n",
 			subject->rules.rules.ended_ns / 1000000000,
 			subject->rules.rules.ended_ns % 1000000000, subject->ends_first,
 			counts->after);
@@ -312,11 +312,11 @@ static int check_complete(const struct audit_subject *subject, const struct audi
 	int code = EXIT_DONE;
 
 	if (missing != NULL && !request->partial)
-		code = command_fail(
-			COMMAND, EXIT_BAD_REQUEST, "%s: expected all, or --partial", missing);
+		code = command_fail(COMMAND, EXIT_BAD_REQUEST,
+			"%s; expected complete captures of all ports, or --partial", missing);
 	else if (subject->cut && !request->partial)
 		code = command_fail(COMMAND, EXIT_BAD_REQUEST,
-			"frames in the captures are truncated: expected whole frames, or --partial");
+			"frames in the captures are truncated; expected whole frames, or --partial");
 	free(missing);
 	return code;
 }

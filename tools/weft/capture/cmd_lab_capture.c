@@ -90,7 +90,7 @@ static void note_failure(struct capture_run *run, const struct tap *tap, int res
 	else
 		error_set(&run->why, -result, "%s: %s",
 			tap->machine != NULL ? tap->machine->target.name : tap->port,
-			result == -EPROTO ? "its output is not a capture" : "out of memory");
+			result == -EPROTO ? "not a pcapng stream" : "out of memory");
 }
 
 /* Copies the bytes that a port has written. Returns false if they could not be passed on, and
@@ -330,7 +330,8 @@ static int add_tap(struct capture_run *run, struct topology_port port, struct er
 		if (strcmp(run->tap[i].port, tap->port) == 0)
 			return error_set(error, EINVAL, "%s is listed twice", tap->port);
 	if (record == NULL)
-		return error_set(error, ENODEV, "%s: its process was not started here", tap->port);
+		return error_set(error, ENODEV,
+			"%s: the process of this port was not started on this machine", tap->port);
 	/* DPDK's telemetry allows few connections, so a process gets one for all its ports. */
 	tap->connection = &run->connection[record - run->state.process];
 	result = tap->connection->fd >= 0 ? 0 : lab_connect(tap->connection, record, error);
@@ -410,7 +411,7 @@ static void report(const struct capture_run *run)
 		if (sscanf(run->tap[i].answer, "offered %llu dropped %llu", &offered, &dropped) !=
 			2) {
 			fprintf(stderr,
-				"weft lab capture: %s: ended when its reader closed the output\n",
+				"weft lab capture: %s: the capture ended when the reader closed the output\n",
 				run->tap[i].port);
 			continue;
 		}

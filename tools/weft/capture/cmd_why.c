@@ -323,8 +323,8 @@ static void print_summary(const struct answer *answer, bool goal)
 		printf(", %u %% outside the fabric", percent(answer->computed_ns, whole));
 	printf("\n");
 	printf("causes:%s\n", answer->causes > 0        ? ""
-			      : answer->missing != NULL ? " none is known"
-							: " none, nothing waited");
+			      : answer->missing != NULL ? " unknown"
+							: " none, because nothing waited");
 	for (uint32_t i = 0; i < answer->causes && i < CAUSES; i++) {
 		const struct cause *cause = &answer->cause[i];
 
@@ -335,7 +335,8 @@ static void print_summary(const struct answer *answer, bool goal)
 		printf("\n");
 	}
 	if (answer->missing != NULL)
-		printf("unknown: waits in their devices, because %s\n", answer->missing);
+		printf("unknown: waits in devices whose ports are not all captured, because %s\n",
+			answer->missing);
 }
 
 /* --- JSON --- */
@@ -459,8 +460,8 @@ static int answer_request(struct answer *answer, const struct request *request)
 	if (answer->packets == 0)
 		return command_fail(COMMAND, EXIT_BAD_ANSWER,
 			why_count(answer->why) == 0
-				? "no packet was captured both at its source and at its destination"
-				: "no such packet was captured both at its source and at its destination");
+				? "no packet was captured at both its source and its destination"
+				: "no such packet was captured at both its source and its destination");
 	return explain(answer, request);
 }
 

@@ -171,8 +171,7 @@ int capture_output_open(struct capture_output *output, const char *path,
 		return error_set(error, EINVAL, "--rotate: expected -o FILE");
 	if (isatty(STDOUT_FILENO))
 		return error_set(error, EINVAL,
-			"a capture cannot be shown on a terminal: expected -o FILE, or a pipe into "
-			"'wireshark -k -i -'");
+			"standard output is a terminal; expected -o FILE, or a pipe into 'wireshark -k -i -'");
 	return 0;
 }
 

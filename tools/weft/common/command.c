@@ -103,7 +103,7 @@ int command_parts_choose(const struct command_parts *parts, int argc, char **arg
 			return (int)i;
 	list_names(parts, names);
 	*code = (int)command_fail(
-		parts->command, EXIT_BAD_REQUEST, "'%s', expected %s", argv[1], names);
+		parts->command, EXIT_BAD_REQUEST, "'%s': expected %s", argv[1], names);
 	return -1;
 }
 

@@ -100,7 +100,8 @@ int held_taps_take(struct held_taps *taps, unsigned process, pid_t pid, struct e
 		return (int)(taps->count - before);
 	while (taps->count > before)
 		close(taps->fd[--taps->count]);
-	return error_set(error, -result, "cannot keep its TAPs: %s", strerror(-result));
+	return error_set(error, -result, "cannot duplicate the TAP descriptors of the process: %s",
+		strerror(-result));
 }
 
 void held_taps_pass(const struct held_taps *taps, unsigned process, bool pass)

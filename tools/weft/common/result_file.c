@@ -80,8 +80,8 @@ static int check_sections(const struct reader *reader, const json_t *result)
 
 		if (section == NULL && sections[i].required)
 			return error_set(reader->error, EINVAL,
-				"%s: '%s' is missing, so it is not a result of a run", reader->file,
-				sections[i].key);
+				"%s: '%s' is missing, so the file is not a result of 'weft run'",
+				reader->file, sections[i].key);
 		if (section != NULL && json_typeof(section) != sections[i].type)
 			return refuse(reader, sections[i].key, section, "an object");
 		if (section != NULL)
@@ -99,7 +99,8 @@ static int check(const struct reader *reader, const json_t *result)
 
 	if (format == NULL)
 		return error_set(reader->error, EINVAL,
-			"%s: not a result of a run: expected 'weft: " FORMAT "'", reader->file);
+			"%s: not a result of 'weft run': expected 'weft: " FORMAT "'",
+			reader->file);
 	if (!json_is_string(format) || strcmp(json_string_value(format), FORMAT) != 0)
 		return refuse(reader, "weft", format, "\"" FORMAT "\"");
 	return check_sections(reader, result);
@@ -129,8 +130,8 @@ static int check_sum(const struct reader *reader, const json_t *result)
 	if (json_is_string(sealed) && strcmp(json_string_value(sealed), sum) == 0)
 		return 0;
 	return error_set(reader->error, EBADMSG,
-		"%s: was changed after the run: expected the values that weft-fabric wrote, whose "
-		"checksum is in '" SUM "'",
+		"%s: the file was changed after the run: its values do not match the checksum in '" SUM
+		"'",
 		reader->file);
 }
 
@@ -151,7 +152,7 @@ json_t *result_file_load(const char *path, struct error *error)
 	if (result == NULL)
 		code = error_at(error, path, (uint32_t)(json_error.line > 0 ? json_error.line : 0),
 			(uint32_t)(json_error.column > 0 ? json_error.column : 0),
-			"not a result of a run: %.200s", json_error.text);
+			"not a result of 'weft run': %.200s", json_error.text);
 	else
 		code = check(&reader, result);
 	if (code == 0)

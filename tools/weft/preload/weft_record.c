@@ -296,11 +296,11 @@ NOT_RECORDED(X)
 void record_name_missed(int rank)
 {
 #if defined(__x86_64__)
-#define X(name)                                                                \
-	if (missed_##name)                                                     \
-		fprintf(stderr,                                                \
-			"weft lab mpirun: rank %d: MPI_" #name                 \
-			" is not recorded; the schedule lacks its messages\n", \
+#define X(name)                                                                           \
+	if (missed_##name)                                                                \
+		fprintf(stderr,                                                           \
+			"weft lab mpirun: rank %d: MPI_" #name                            \
+			" is not recorded; its messages are missing from the schedule\n", \
 			rank);
 	NOT_RECORDED(X)
 #undef X

@@ -78,7 +78,7 @@ static int cmd_route_algorithms(int argc, char **argv)
 		return print_algorithms_json();
 	if (argc > 1)
 		return command_fail("route algorithms", EXIT_BAD_REQUEST,
-			"'%s', expected --json or nothing", argv[1]);
+			"'%s': expected --json or nothing", argv[1]);
 	for (unsigned i = 0; route_algorithm_at(i) != NULL; i++)
 		printf("%-12s %s\n", route_algorithm_at(i)->name, route_algorithm_at(i)->summary);
 	return EXIT_DONE;

@@ -31,7 +31,7 @@ struct request {
 static int refuse(const char *what, const char *value, const char *expected)
 {
 	return command_fail(
-		"route compute", EXIT_BAD_REQUEST, "%s '%s', expected %s", what, value, expected);
+		"route compute", EXIT_BAD_REQUEST, "%s '%s': expected %s", what, value, expected);
 }
 
 static int take_granularity(struct request *request, const char *value)
@@ -160,13 +160,13 @@ static int check(const struct request *request)
 	else if (request->json && strcmp(request->output, "-") == 0)
 		wrong = "--json and -o - both write to standard output; expected a file";
 	else if (request->tables && request->count > 1)
-		wrong = "--tables of several algorithms; expected one, because a switch has one table";
+		wrong = "--tables requires a single algorithm, because a switch has one table";
 	else if (request->options.radius != 0 && !has_steps(request))
 		wrong = "--radius requires --algorithm msp";
 	else if (request->steps_given && !has_steps(request))
 		wrong = "--steps requires --algorithm msp";
 	else if (request->ties_given && !has_ties(request))
-		wrong = "--ties requires dor or msp";
+		wrong = "--ties requires --algorithm dor or msp";
 	if (wrong == NULL)
 		return EXIT_DONE;
 	return command_fail("route compute", EXIT_BAD_REQUEST, "%s", wrong);
@@ -203,7 +203,7 @@ static int parse(struct request *request, int argc, char **argv)
 	if (result != EXIT_DONE)
 		return result;
 	if (optind != argc - 1)
-		return command_fail("route compute", EXIT_BAD_REQUEST, "%s, expected one TOPO",
+		return command_fail("route compute", EXIT_BAD_REQUEST, "%s; expected one TOPO",
 			optind < argc ? "too many arguments" : "no topology");
 	request->topology = argv[optind];
 	return check(request);
@@ -227,7 +227,8 @@ static int find_root(struct request *request, const struct topology *topology)
 	if (algorithm == NULL && request->root == NULL)
 		return EXIT_DONE;
 	if (algorithm == NULL)
-		return refuse("--root", request->root, "none: the algorithm has no root");
+		return refuse(
+			"--root", request->root, "no root, because the algorithm does not use one");
 	result = route_root_find(topology, algorithm, request->root, request->options.seed,
 		&request->options.root, &error);
 	if (result == -EINVAL)
@@ -321,15 +322,16 @@ static void print_text(const struct topology *topology, const struct route_file 
 {
 	const struct route_origin *origin = route_file_origin(file);
 
-	fprintf(stderr, "%s: %" PRIu64 " routes between %u %s%s by %s%s%s, %.3f s, %.1f MiB\n",
+	fprintf(stderr,
+		"%s: %" PRIu64 " routes between %u %s%s computed with %s%s%s, %.3f s, %.1f MiB\n",
 		topology->name, count_routes(topology, file, gaps), topology->hosts,
-		topology_has_rails(topology) ? "ports of hosts" : "hosts",
+		topology_has_rails(topology) ? "host ports" : "hosts",
 		file->set != NULL ? "" : " in tables", origin->algorithm,
 		origin->root[0] != '\0' ? " rooted at " : "", origin->root, seconds,
 		(double)peak_bytes / (1 << 20));
 	if (file->set != NULL && route_set_excess(file->set) >= 0)
 		fprintf(stderr,
-			"bounded search: largest plus mean load at most %.1f %% above the optimum\n",
+			"bounded search: maximum plus mean load is at most %.1f %% above the optimum\n",
 			100 * route_set_excess(file->set));
 }
 
@@ -426,7 +428,7 @@ static int compute(const struct request *request, const struct topology *topolog
 		return command_error("route compute", result, &error);
 	if (!route_options_allow(&request->options, route_file_vc_rule(&file)))
 		result = command_fail("route compute", EXIT_BAD_REQUEST,
-			"--vcs %u, expected %u or more: %s needs %u VCs on %s",
+			"--vcs %u: expected %u or more, because %s needs %u VCs on %s",
 			request->options.classes, route_file_vc_rule(&file)->classes,
 			request->algorithms[0]->name, route_file_vc_rule(&file)->classes,
 			topology->name);

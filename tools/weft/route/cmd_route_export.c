@@ -22,7 +22,7 @@ static const char *value_of(int *i, int argc, char **argv)
 {
 	if (*i + 1 < argc)
 		return argv[++*i];
-	command_fail(NAME, EXIT_BAD_REQUEST, "%s: expected a value after it", argv[*i]);
+	command_fail(NAME, EXIT_BAD_REQUEST, "%s: expected a value", argv[*i]);
 	return NULL;
 }
 
@@ -45,7 +45,7 @@ static int check(const struct request *request)
 			"%u arguments; expected TOPO ROUTES --format opensm -o NAME",
 			request->subject.files + (request->subject.topology != NULL));
 	if (request->format == NULL || strcmp(request->format, "opensm") != 0)
-		return command_fail(NAME, EXIT_BAD_REQUEST, "--format %s, expected opensm",
+		return command_fail(NAME, EXIT_BAD_REQUEST, "--format %s; expected opensm",
 			request->format == NULL ? "is missing" : request->format);
 	if (request->output == NULL)
 		return command_fail(NAME, EXIT_BAD_REQUEST, "-o NAME is missing");

@@ -28,7 +28,7 @@ static int take_argument(struct request *request, int *i, int argc, char **argv)
 	if (option != NULL) {
 		if (*i + 1 == argc)
 			return command_fail(
-				NAME, EXIT_BAD_REQUEST, "%s: expected a file after it", argv[*i]);
+				NAME, EXIT_BAD_REQUEST, "%s: expected a file", argv[*i]);
 		*option = argv[++*i];
 		return EXIT_DONE;
 	}

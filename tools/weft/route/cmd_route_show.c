@@ -13,8 +13,7 @@ static int print_route(const struct topology *topology, uint32_t source, uint32_
 	char text[ROUTE_ELEMENTS_MAX * (TOPOLOGY_NAME_MAX + 4)];
 
 	if (route_text(topology, source, route, length, text, sizeof(text)) < 0)
-		return command_fail(
-			NAME, EXIT_BAD_ANSWER, "a route leaves through a port without a link");
+		return command_fail(NAME, EXIT_BAD_ANSWER, "a route uses a port without a link");
 	printf("%s %s %s\n", topology->host_at[source].name, topology->host_at[destination].name,
 		text);
 	return EXIT_DONE;
@@ -116,7 +115,8 @@ static int show_pair(const struct subject *subject, const char *from, const char
 		return result;
 	if (source == destination)
 		return command_fail(NAME, EXIT_BAD_REQUEST,
-			"%s and %s are the same host; messages to itself take no route", from, to);
+			"%s and %s are the same host; messages within a host need no route", from,
+			to);
 	if (!has_way(subject, source, destination))
 		return command_fail(NAME, EXIT_BAD_ANSWER, "no route from %s to %s", from, to);
 	if (subject->file[0].set != NULL)

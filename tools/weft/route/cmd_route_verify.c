@@ -90,7 +90,7 @@ static void print_uniform(const struct topology *topology, const struct route_re
 	if (!report->uniform.known)
 		return;
 	topology_port_name(topology, report->uniform.full, name, sizeof(name));
-	printf("uniform traffic   at most %.1f %% of the hosts' links, %s is full first\n",
+	printf("uniform traffic   at most %.1f %% of the hosts' link rate; %s saturates first\n",
 		100 * report->uniform.bound, name);
 }
 
@@ -101,7 +101,7 @@ static void print_text(const struct subject *subject, const struct route_report 
 	join_labels(
 		subject, offsetof(struct route_origin, algorithm), algorithm, sizeof(algorithm));
 	join_labels(subject, offsetof(struct route_origin, root), root, sizeof(root));
-	printf("topology          %s, %s by %s%s%s\n", subject->topology->name,
+	printf("topology          %s, %s computed with %s%s%s\n", subject->topology->name,
 		subject->file[0].set != NULL ? "routes" : "tables", algorithm,
 		root[0] != '\0' ? " rooted at " : "", root);
 	printf("pairs of hosts    %" PRIu64 "\n", report->pairs);
@@ -231,7 +231,7 @@ static void print_sides(const struct subject *subject, const struct route_report
 		return;
 	printf("%-22s %18.1f %% %18.1f %%\n", "uniform traffic, max", 100 * a->uniform.bound,
 		100 * b->uniform.bound);
-	printf("%-22s %20s %20s\n", "full first", full[0], full[1]);
+	printf("%-22s %20s %20s\n", "saturates first", full[0], full[1]);
 }
 
 static int compare(const struct subject *subject, bool json)
@@ -270,7 +270,7 @@ int cmd_route_compare(int argc, char **argv)
 	struct subject subject;
 	bool json;
 	int result = open_subject(&subject, &request, 2,
-		"expected two files of routes: TOPO A B [--json]", &json, argc, argv);
+		"expected two route files: TOPO A B [--json]", &json, argc, argv);
 
 	if (result != EXIT_DONE)
 		return result;

@@ -10,7 +10,8 @@ int topology_cut_add(struct topology_cut *cut, const char *command, const char *
 {
 	if (cut->count == TOPOLOGY_CUT_MAX)
 		return command_fail(command, EXIT_BAD_REQUEST,
-			"--without '%s': at most %u are possible", failed, TOPOLOGY_CUT_MAX);
+			"--without '%s': expected this option at most %u times", failed,
+			TOPOLOGY_CUT_MAX);
 	cut->failed[cut->count++] = failed;
 	return EXIT_DONE;
 }
@@ -39,7 +40,7 @@ static int take_name(struct subject_request *request, const char *name)
 	}
 	if (request->files == request->files_max)
 		return command_fail(request->command, EXIT_BAD_REQUEST,
-			"'%s': at most %u route files are possible", name, request->files_max);
+			"'%s': expected at most %u route files", name, request->files_max);
 	request->name[request->files++] = name;
 	return EXIT_DONE;
 }
@@ -54,11 +55,10 @@ int subject_argument(struct subject_request *request, int *i, int argc, char **a
 		return topology_cut_add(&request->cut, request->command, argument + 10);
 	if (strcmp(argument, "--without") != 0)
 		return command_fail(request->command, EXIT_BAD_REQUEST,
-			"unknown option '%s'; expected TOPO ROUTES and options of 'weft route --help'",
-			argument);
+			"unknown option '%s'; 'weft route --help' lists the options", argument);
 	if (*i + 1 == argc)
 		return command_fail(request->command, EXIT_BAD_REQUEST,
-			"--without: expected a link such as s0:3 or a switch after it");
+			"--without: expected a link such as s0:3, or a switch");
 	return topology_cut_add(&request->cut, request->command, argv[++*i]);
 }
 

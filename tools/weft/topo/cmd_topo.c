@@ -109,7 +109,7 @@ int cmd_topo_arguments(int argc, char **argv, const char **spec, bool *json)
 			return command_fail(name, EXIT_BAD_REQUEST, "unknown option '%s'", argv[i]);
 		else if (*spec != NULL)
 			return command_fail(name, EXIT_BAD_REQUEST,
-				"expected one topology, found another: '%s'", argv[i]);
+				"expected one topology; found a second: '%s'", argv[i]);
 		else
 			*spec = argv[i];
 	}
@@ -175,7 +175,7 @@ static int take_option(struct request *request, char **argv)
 	const char *before = strchr(request->spec, ':') == NULL ? ":" : ",";
 
 	if (equals == NULL && argv[1] == NULL)
-		return command_fail(NAME, 0, "%s: expected a value after it", argv[0]);
+		return command_fail(NAME, 0, "%s: expected a value", argv[0]);
 	if (append(request, before, key) != EXIT_DONE)
 		return 0;
 	if (equals != NULL)
@@ -188,13 +188,13 @@ static int take_argument(struct request *request, char **argv)
 {
 	if (strcmp(argv[0], "-o") == 0) {
 		if (argv[1] == NULL)
-			return command_fail(NAME, 0, "-o: expected a file after it");
+			return command_fail(NAME, 0, "-o: expected a file");
 		request->out = argv[1];
 		return 2;
 	}
 	if (strncmp(argv[0], "--", 2) == 0)
 		return take_option(request, argv);
-	return command_fail(NAME, 0, "unexpected '%s'; options are --OPTION VALUE", argv[0]);
+	return command_fail(NAME, 0, "unexpected '%s'; expected --OPTION VALUE", argv[0]);
 }
 
 int cmd_topo_write(

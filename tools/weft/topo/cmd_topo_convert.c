@@ -118,7 +118,7 @@ static int take_argument(struct request *request, int argc, char **argv, int *i,
 		request->out = value;
 		return value[0] != '\0' ? EXIT_DONE
 					: (int)command_fail(request->name, EXIT_BAD_REQUEST,
-						  "-o: expected a file after it");
+						  "-o: expected a file");
 	}
 	if (reading) {
 		int result = take_import_option(request, argc, argv, i);
@@ -131,7 +131,7 @@ static int take_argument(struct request *request, int argc, char **argv, int *i,
 			request->name, EXIT_BAD_REQUEST, "unknown option '%s'", argv[*i]);
 	if (request->in != NULL)
 		return command_fail(request->name, EXIT_BAD_REQUEST,
-			"expected one file, found another: '%s'", argv[*i]);
+			"expected one file; found a second: '%s'", argv[*i]);
 	request->in = argv[*i];
 	return EXIT_DONE;
 }
@@ -148,7 +148,7 @@ static int parse(struct request *request, int argc, char **argv, bool reading)
 	list_formats(reading, known, sizeof(known));
 	if (request->format == NULL)
 		return command_fail(request->name, EXIT_BAD_REQUEST,
-			"--format is missing: expected one of %s", known);
+			"--format is missing; expected one of %s", known);
 	if (request->in == NULL)
 		return command_fail(request->name, EXIT_BAD_REQUEST, "expected a file");
 	return EXIT_DONE;

@@ -136,12 +136,12 @@ static void print_range(unsigned min, unsigned max, const char *what)
 	printf("%s%s", what, max == 1 ? "" : "s");
 }
 
-/* "a switch has 4 links to others and 0 to 8 hosts; diameter 8, mean distance 4.063" */
+/* "each switch has 4 links to other switches and 0 to 8 hosts; diameter 8, mean distance 4.063" */
 static void print_shape(const struct topology_shape *shape)
 {
-	fputs("a switch has ", stdout);
+	fputs("each switch has ", stdout);
 	print_range(shape->degree_min, shape->degree_max, " link");
-	fputs(" to others and ", stdout);
+	fputs(" to other switches and ", stdout);
 	print_range(shape->hosts_min, shape->hosts_max, " host");
 	if (shape->distances_known)
 		printf("; diameter %u, mean distance %.3f", shape->diameter, shape->mean_distance);
@@ -227,7 +227,7 @@ static int find_warning(const struct topology *topology, const char *spec, char 
 	if (count == 1)
 		snprintf(text, size, "%s%s: no host reaches switch %s", spec, line, device->name);
 	else
-		snprintf(text, size, "%s%s: no host reaches switch %s, nor %u other%s", spec, line,
+		snprintf(text, size, "%s%s: no host reaches switch %s or %u other%s", spec, line,
 			device->name, count - 1, count == 2 ? "" : "s");
 	return 0;
 }

@@ -145,7 +145,7 @@ static int try_layered(
 			false, error);
 	route_set_destroy(set);
 	if (result == -EINVAL)
-		fprintf(stderr, "weft twin: %s; it is not tried\n", error->text);
+		fprintf(stderr, "weft twin: %s; this algorithm is skipped\n", error->text);
 	return result == -EINVAL ? 0 : result;
 }
 
@@ -176,7 +176,7 @@ static int try_algorithms(struct twin *twin, struct error *error)
 
 static int examine(struct twin *twin)
 {
-	struct error error = {"no memory"};
+	struct error error = {"out of memory"};
 	int result = twin_examine_cables(twin);
 
 	if (result == 0 && twin->request->files.routes != NULL)
@@ -188,7 +188,7 @@ static int examine(struct twin *twin)
 		return command_error("twin", result, &error);
 	if (twin->request->counters[0] != NULL && twin->addresses.count == 0)
 		return command_fail("twin", EXIT_BAD_REQUEST,
-			"no GUIDs and LIDs in %s, expected a listing of an InfiniBand network",
+			"no GUIDs and LIDs in %s; expected a listing of an InfiniBand network",
 			twin->request->listing);
 	if (twin->request->counters[0] != NULL) {
 		ib_addresses_sort(&twin->addresses);
@@ -224,17 +224,17 @@ static int take_argument(struct twin_request *request, int *i, int argc, char **
 	}
 	if (option != NULL) {
 		if (option == &request->counters[1] && *option != NULL)
-			return command_fail("twin", EXIT_BAD_REQUEST,
-				"a third --counters, expected one file or two");
+			return command_fail(
+				"twin", EXIT_BAD_REQUEST, "--counters: expected at most two files");
 		if (*i + 1 == argc)
 			return command_fail(
-				"twin", EXIT_BAD_REQUEST, "%s, expected a file after it", argv[*i]);
+				"twin", EXIT_BAD_REQUEST, "%s: expected a file", argv[*i]);
 		*option = argv[++*i];
 		return EXIT_DONE;
 	}
 	if (argv[*i][0] == '-' || request->listing != NULL)
 		return command_fail("twin", EXIT_BAD_REQUEST,
-			"unexpected '%s', expected LISTING [--routes DUMP] [--subnet FILE] "
+			"unexpected '%s'; expected LISTING [--routes DUMP] [--subnet FILE] "
 			"[--sl2vl FILE] [--path-records FILE] [--counters FILE] [--html PAGE]",
 			argv[*i]);
 	request->listing = argv[*i];
@@ -245,8 +245,8 @@ int cmd_twin(int argc, char **argv)
 {
 	struct twin_request request = {.listing = NULL};
 	struct twin *twin = calloc(1, sizeof(*twin));
-	int result =
-		twin != NULL ? EXIT_DONE : (int)command_fail("twin", EXIT_NOT_ABLE, "no memory");
+	int result = twin != NULL ? EXIT_DONE
+				  : (int)command_fail("twin", EXIT_NOT_ABLE, "out of memory");
 
 	if (command_wants_help(argc, argv)) {
 		fputs(usage, stdout);
@@ -256,7 +256,8 @@ int cmd_twin(int argc, char **argv)
 	for (int i = 1; i < argc && result == EXIT_DONE; i++)
 		result = take_argument(&request, &i, argc, argv);
 	if (result == EXIT_DONE && request.listing == NULL)
-		result = command_fail("twin", EXIT_BAD_REQUEST, "which listing?");
+		result = command_fail(
+			"twin", EXIT_BAD_REQUEST, "expected a LISTING; see 'weft twin --help'");
 	if (result == EXIT_DONE && request.files.routes == NULL &&
 		(request.files.subnet != NULL || request.files.map != NULL ||
 			request.files.records != NULL))

@@ -66,7 +66,7 @@ static void find_uneven(struct twin *twin)
 
 			if (topology->switch_at[s].stage == stage && up != usual)
 				add_oddity(twin,
-					"%s has %u link%s up, the usual number on level %u is %u",
+					"%s has %u uplink%s; the usual number on level %u is %u",
 					topology->switch_at[s].name, up, up == 1 ? "" : "s", stage,
 					usual);
 		}
@@ -146,8 +146,9 @@ static int find_slow(struct twin *twin)
 		topology_port_name(topology, link->b, b, sizeof(b));
 		quantity_format(QUANTITY_RATE, link->rate_bps, rate);
 		quantity_format(QUANTITY_RATE, wanted, expected);
-		add_oddity(twin, "the cable from %s to %s has %s, the usual rate there is %s", a, b,
-			rate, expected);
+		add_oddity(twin,
+			"the cable from %s to %s has a rate of %s; the usual rate of such cables is %s",
+			a, b, rate, expected);
 	}
 	return 0;
 }

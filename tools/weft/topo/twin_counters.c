@@ -203,7 +203,7 @@ json_t *twin_counters_compare(const struct topology *topology, const struct ib_a
 	ARRAYS_ADD(&comparison, file[1], ways);
 	ARRAYS_ADD(&comparison, channel, ways);
 	if (comparison.arrays.failed)
-		*result = command_fail("twin", EXIT_NOT_ABLE, "no memory");
+		*result = command_fail("twin", EXIT_NOT_ABLE, "out of memory");
 	for (unsigned i = 0; i < 2 && path[i] != NULL && *result == EXIT_DONE; i++)
 		*result = read_file(&comparison, path[i], comparison.file[i]);
 	if (*result == EXIT_DONE) {
@@ -230,7 +230,7 @@ void twin_counters_print(const json_t *measured, FILE *out)
 	json_t *entry;
 	size_t i;
 
-	fprintf(out, "\ncounters of %.0f channels between switches, %.0f have none\n",
+	fprintf(out, "\n%.0f channels between switches; %.0f have no counters\n",
 		real_of(measured, "channels"), real_of(measured, "without_counters"));
 	if (json_is_real(correlation))
 		fprintf(out, "correlation with uniform traffic (%s): %.2f\n",

@@ -52,13 +52,13 @@ void twin_print_text(const struct twin *twin, FILE *out)
 	if (topology_has_levels(topology))
 		cmd_topo_print_levels(topology, out);
 	else
-		fprintf(out, "%s\n", "no levels: it is not a tree");
+		fprintf(out, "%s\n", "no levels: the topology is not a tree");
 	for (uint32_t i = 0; i < twin->oddities && i < TWIN_ODDITIES_MAX; i++)
 		fprintf(out, "%s\n", twin->oddity[i]);
 	if (twin->oddities > TWIN_ODDITIES_MAX)
 		fprintf(out, "and %u more\n", twin->oddities - TWIN_ODDITIES_MAX);
 	if (twin->oddities == 0)
-		fprintf(out, "%s\n", "cables: nothing irregular");
+		fprintf(out, "%s\n", "cables: no irregularities");
 	print_routes(twin, out);
 	if (twin->trial != NULL)
 		twin_trial_print(twin->trial, out);
@@ -136,7 +136,7 @@ int twin_write_page(const struct twin *twin)
 	int result;
 
 	if (place == NULL)
-		return command_fail("twin", EXIT_NOT_ABLE, "no memory");
+		return command_fail("twin", EXIT_NOT_ABLE, "out of memory");
 	topology_levels_describe(topology, level, &levels);
 	place_switches(topology, levels, place);
 	result = output_file_open(&output);
@@ -149,7 +149,7 @@ int twin_write_page(const struct twin *twin)
 			levels > 0 ? (int)levels * ROW_HEIGHT : PICTURE_WIDTH);
 		draw_links(twin, place, output.file);
 		draw_switches(topology, place, output.file);
-		fputs("</svg>\n<p>Red: slower than the other cables of its level.</p>\n<pre>\n",
+		fputs("</svg>\n<p>Red: slower than the other cables on the same level.</p>\n<pre>\n",
 			output.file);
 		twin_print_text(twin, output.file);
 		fputs("</pre>\n", output.file);

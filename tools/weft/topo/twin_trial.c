@@ -83,7 +83,8 @@ static json_t *run_both(const struct trial *trial, const struct topology *topolo
 	if (notified >= 0)
 		return json_pack("{s:s, s:f, s:f}", "to", topology->host_at[0].name, "dmodk", plain,
 			"dmodk_arn_afi", notified);
-	fprintf(stderr, "weft twin: no trial run with a hot spot: weft-fabric gave no result\n");
+	fprintf(stderr,
+		"weft twin: no trial run with a hot spot: weft-fabric returned no result\n");
 	return NULL;
 }
 
@@ -108,8 +109,7 @@ json_t *twin_trial_run(const struct topology *topology)
 void twin_trial_print(const json_t *trial, FILE *out)
 {
 	fprintf(out,
-		"\ntrial run: 10 %% of the hosts send all to %s; accepted uniform traffic of "
-		"the others:\n%.1f %% with dmodk, %.1f %% with dmodk, ARN and AFI\n",
+		"\ntrial run: 10 %% of the hosts send all traffic to %s; accepted uniform traffic of the remaining hosts:\n%.1f %% with dmodk, %.1f %% with dmodk, ARN and AFI\n",
 		json_string_value(json_object_get(trial, "to")),
 		100 * json_real_value(json_object_get(trial, "dmodk")),
 		100 * json_real_value(json_object_get(trial, "dmodk_arn_afi")));

@@ -20,7 +20,7 @@
 #define COMMAND "lab doctor"
 #define UNKNOWN "" /* note()'s 'fix' */
 #define LESS_WORK \
-	"end other programs, use fewer processes ('processes: one') or a slower clock ('dilation')"
+	"stop other programs, use fewer processes ('processes: one'), or slow down the clock ('dilation')"
 
 struct doctor {
 	const struct lab *lab;
@@ -100,7 +100,8 @@ static void check_processes(struct doctor *doctor)
 
 		if (strcmp(is, "running") != 0)
 			note(doctor, "processes", lab_text(process, "name"), UNKNOWN,
-				"is %s, so its loops, edges and NICs are not checked", is);
+				"the process is %s, so its loops, edges and NICs are not checked",
+				is);
 	}
 }
 
@@ -210,13 +211,13 @@ static void check_cores(struct doctor *doctor)
 		note(doctor, "quota", "control group", UNKNOWN,
 			"the kernel does not report the cgroup");
 	else if (quota == 0)
-		note(doctor, "quota", "control group", NULL, "none limits the CPU time");
+		note(doctor, "quota", "control group", NULL, "no limit on CPU time");
 	else
 		note(doctor, "quota", "control group",
-			loops > quota && tight ? "raise its CPU quota, or use fewer processes "
-						 "('processes: one') or a slower clock ('dilation')"
-					       : NULL,
-			"%u loops, CPU time of %.3g CPUs, dilation %u", loops, quota, dilation);
+			loops > quota && tight
+				? "raise the CPU quota, use fewer processes ('processes: one'), or slow down the clock ('dilation')"
+				: NULL,
+			"%u loops, a quota of %.3g CPUs, dilation %u", loops, quota, dilation);
 }
 
 static void check_autogroup(struct doctor *doctor)
@@ -254,7 +255,8 @@ static void check_governor(struct doctor *doctor)
 	}
 	globfree(&cpus);
 	if (found == 0)
-		note(doctor, "governor", subject, UNKNOWN, "the kernel does not report it");
+		note(doctor, "governor", subject, UNKNOWN,
+			"the kernel does not report the frequency governor");
 	else if (slow == 0)
 		note(doctor, "governor", subject, NULL, "performance");
 	else
@@ -268,13 +270,14 @@ static void check_pages(struct doctor *doctor)
 
 	if (!kernel_line(line, sizeof(line), "/sys/kernel/mm/transparent_hugepage/%s", "defrag"))
 		note(doctor, "hugepages", "transparent", UNKNOWN,
-			"the kernel does not report them");
+			"the kernel does not report its huge page settings");
 	else if (strstr(line, "[always]") != NULL)
 		note(doctor, "hugepages", "transparent",
 			"'echo madvise > /sys/kernel/mm/transparent_hugepage/defrag'",
-			"defrag is 'always', so page faults wait until the kernel has moved memory");
+			"defrag is 'always', so page faults wait for memory compaction");
 	else
-		note(doctor, "hugepages", "transparent", NULL, "page faults do not wait for them");
+		note(doctor, "hugepages", "transparent", NULL,
+			"page faults do not wait for memory compaction");
 }
 
 /* --- edges and NICs --- */
@@ -312,7 +315,7 @@ static void check_speeds(struct doctor *doctor)
 			mbps < rate_mbps ? "lower the rate of the link, or check the cable and the "
 					   "settings of both ends"
 					 : NULL,
-			"the NIC has %" PRIu64 " Mbps, but the link %" PRIu64 " Mbps", mbps,
+			"the NIC runs at %" PRIu64 " Mbps, the link at %" PRIu64 " Mbps", mbps,
 			rate_mbps);
 	}
 }
@@ -343,13 +346,12 @@ static void check_pause_of(
 	name = lab_text(info, "name");
 	if (counts)
 		note(doctor, "pause", name,
-			frames > 0 ? "turn flow control off at the NIC ('ethtool -A NAME rx off tx "
-				     "off') and the switch, because a pause stops all links of the "
-				     "port"
-				   : NULL,
+			frames > 0
+				? "turn off flow control on the NIC ('ethtool -A NAME rx off tx off') and on the switch, because a pause stops all links of the port"
+				: NULL,
 			"%" PRId64 " pause frames", (int64_t)frames);
 	else if (strchr(name, ':') != NULL) /* a NIC's address */
-		note(doctor, "pause", name, UNKNOWN, "its driver does not count pause frames");
+		note(doctor, "pause", name, UNKNOWN, "the driver does not count pause frames");
 	json_decref(info);
 	json_decref(statistics);
 }
@@ -390,7 +392,7 @@ static void check_pause_interfaces(struct doctor *doctor)
 		{
 			if (strcmp(lab_text(link, "port"), name) == 0)
 				note(doctor, "pause", name, UNKNOWN,
-					"'ethtool -S' may show the pause frames of its interface");
+					"'ethtool -S' may show the pause frames of the interface");
 		}
 	}
 }

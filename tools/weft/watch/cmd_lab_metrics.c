@@ -72,8 +72,7 @@ static enum MHD_Result get(
 		return http_answer_text(connection, MHD_HTTP_OK, "text/html; charset=utf-8",
 			"<!doctype html><title>Weft</title><a href=\"/metrics\">metrics</a>\n");
 	if (strcmp(path, "/metrics") != 0)
-		return http_refuse(
-			connection, MHD_HTTP_NOT_FOUND, "There is only /metrics here.\n");
+		return http_refuse(connection, MHD_HTTP_NOT_FOUND, "The only page is /metrics.\n");
 	pthread_mutex_lock(&exporter->lock);
 	result = answer_metrics(exporter, connection);
 	pthread_mutex_unlock(&exporter->lock);
@@ -111,7 +110,7 @@ static enum weft_exit serve(struct exporter *exporter, const char *address)
 	if (!http_server_is_local(server))
 		fprintf(stderr,
 			"weft " COMMAND
-			": warning: not only programs of this machine can read the metrics\n");
+			": warning: programs on other machines can also read the metrics\n");
 	while (!lab_interrupted() && is_up(exporter)) {
 		http_server_check(server, lab_now_ms());
 		lab_sleep_ms(STEP_MS);

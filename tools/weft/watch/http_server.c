@@ -124,8 +124,7 @@ struct http_server *http_server_open(
 		result = error_set(error, ENOMEM, "out of memory");
 	else if (found == NULL || (alone && !is_loopback(found->ai_addr)))
 		error_set(error, EINVAL, "%s %s: expected %s, such as 127.0.0.1:9464", option,
-			address,
-			alone ? "an address of this machine alone and a port" : "ADDRESS:PORT");
+			address, alone ? "a loopback address and a port" : "ADDRESS:PORT");
 	else {
 		*server = (struct http_server){.fd = -1};
 		pthread_mutex_init(&server->lock, NULL);
@@ -435,11 +434,11 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *connection, cons
 		return MHD_YES;
 	}
 	if (!host_is_ours(server, header_of(connection, "Host")))
-		return http_refuse(
-			connection, MHD_HTTP_FORBIDDEN, "This server has a different name.\n");
+		return http_refuse(connection, MHD_HTTP_FORBIDDEN,
+			"The Host header does not name this server.\n");
 	if (!origin_is_ours(server, header_of(connection, "Origin")))
-		return http_refuse(
-			connection, MHD_HTTP_FORBIDDEN, "Another page requested this.\n");
+		return http_refuse(connection, MHD_HTTP_FORBIDDEN,
+			"The request comes from a different site.\n");
 	if (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0)
 		return calls->get(calls->ctx, connection, path, *request);
 	if (calls->post != NULL && strcmp(method, "POST") == 0)
@@ -472,8 +471,7 @@ int http_server_start(struct http_server *server, const struct http_calls *calls
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_PATIENCE_MS / 1000,
 		MHD_OPTION_NOTIFY_COMPLETED, complete, NULL, MHD_OPTION_NOTIFY_CONNECTION,
 		on_connection, server, MHD_OPTION_END);
-	return server->daemon != NULL ? 0
-				      : error_set(error, EIO, "libmicrohttpd cannot be started");
+	return server->daemon != NULL ? 0 : error_set(error, EIO, "cannot start libmicrohttpd");
 }
 
 void http_server_stop(struct http_server *server)

@@ -136,7 +136,7 @@ static enum weft_exit clear(
 	all = lab_collect_raw(lab, state);
 	silent = lab_count_not(json_object_get(all, "processes"), "running");
 	result = silent > 0 ? error_set(&error, ETIMEDOUT,
-				      "%u process%s did not answer: nothing was cleared", silent,
+				      "%u process%s did not answer; no counters were reset", silent,
 				      silent == 1 ? "" : "es")
 			    : lab_cleared_write(state, all, &error);
 	json_decref(all);

@@ -115,7 +115,8 @@ static void collect_here(json_t *all, const struct lab_state *state)
 				lab_ending_describe(SIGKILL, true, error.text);
 		} else if (waited && (lab_interrupted() || lab_now_ms() > until)) {
 			is = "silent";
-			error_set(&error, ETIMEDOUT, "not queried: others did not answer in time");
+			error_set(&error, ETIMEDOUT,
+				"not queried, because another process did not answer in time");
 		} else if (add_process(record, state->dir, all, &error) < 0) {
 			is = "silent";
 			waited = true;

@@ -79,7 +79,8 @@ json_t *lab_probe(const struct lab *lab, const struct lab_state *state);
 
 /* Describes an entry in fault->text. 0, -EMSGSIZE if frames do not pass, or -ENODATA if that is
  * unknown. */
-#define LAB_PROBE_FIX "raise the MTU of bridges, switches and routers in between, or lower nic.mtu"
+#define LAB_PROBE_FIX \
+	"raise the MTU of the bridges, switches and routers on the path, or lower nic.mtu"
 int lab_probe_judge(const struct lab *lab, const json_t *entry, struct error *error);
 
 /* A lab that is polled, for top and metrics. The lab may go down meanwhile. */

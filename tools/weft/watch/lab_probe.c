@@ -117,14 +117,14 @@ int lab_probe_judge(const struct lab *lab, const json_t *entry, struct error *er
 	if (json_is_null(passes))
 		return error_set(error, ENODATA, "%s",
 			json_is_true(json_object_get(entry, "dark"))
-				? "the link is cut or has no carrier, so no frame passes"
+				? "the link is cut or has no carrier, so no frames pass"
 				: "this end sends no hellos");
 	if (json_is_true(passes)) {
-		snprintf(error->text, sizeof(error->text), "frames of %u bytes pass to %s", bytes,
+		snprintf(error->text, sizeof(error->text), "frames of %u bytes reach %s", bytes,
 			lab_text(entry, "peer"));
 		return 0;
 	}
-	return error_set(error, EMSGSIZE, "frames of %u bytes do not pass to %s", bytes,
+	return error_set(error, EMSGSIZE, "frames of %u bytes do not reach %s", bytes,
 		lab_text(entry, "peer"));
 }
 

@@ -397,7 +397,7 @@ static void print_processes(const struct metrics *metrics)
 static void print_links(const struct metrics *metrics)
 {
 	static const struct metrics_family up = {"weft_link_up", "", true,
-		"1: this end of the link is up; the label has its state."};
+		"1: this end of the link is up. The label 'state' contains its state."};
 	static const struct metrics_family rate = {"weft_link_rate_bytes_per_second",
 		"bytes_per_second", true, "Rate of the link in the topology."};
 	json_t *links = json_object_get(metrics->all, "links"), *link;
@@ -432,7 +432,7 @@ static void print_links(const struct metrics *metrics)
 static void print_constants(const struct metrics *metrics)
 {
 	static const struct metrics_family room = {"weft_lab_vc_buffer_blocks", "blocks", true,
-		"Size of a VC of an input buffer, to compare with weft_port_stored_vc_blocks."};
+		"Capacity of one VC in an input buffer; compare with weft_port_stored_vc_blocks."};
 	static const struct metrics_family dilation = {
 		"weft_lab_dilation", "", true, "Real seconds per second of the lab's clock."};
 	static const struct metrics_label none[] = {{NULL, NULL}};
@@ -449,7 +449,7 @@ static void print_mapper(const struct metrics *metrics)
 	static const struct metrics_family done = {"weft_mapper_done", "", true,
 		"1: every device has the routes of the mapper that the label names."};
 	static const struct metrics_family epoch = {
-		"weft_mapper_epoch", "", true, "Number of the tables in use."};
+		"weft_mapper_epoch", "", true, "Epoch of the routing tables in use."};
 	const json_t *mapping = json_object_get(metrics->all, "mapping");
 	const struct metrics_label labels[] = {{"host", lab_text(mapping, "mapper")}, {NULL, NULL}};
 	const json_t *number = json_object_get(mapping, "mapper_epoch");

@@ -49,7 +49,8 @@ static void print_leader(json_t *mapper, FILE *out)
 	if (lab_text(mapper, "fault")[0] != '\0')
 		fprintf(out, "  no routes: %s\n", lab_text(mapper, "fault"));
 	if (lab_text(mapper, "fallback")[0] != '\0')
-		fprintf(out, "  routes by ud instead: %s\n", lab_text(mapper, "fallback"));
+		fprintf(out, "  routes are computed with ud instead: %s\n",
+			lab_text(mapper, "fallback"));
 	print_lines("  not as expected: ", json_object_get(mapper, "miscabled"), out);
 	print_lines("  found: ", json_object_get(mapper, "findings"), out);
 }
@@ -59,9 +60,11 @@ static void print_distant(json_t *mapping, FILE *out)
 {
 	fprintf(out, "%-16s %-12s %6" PRIu64 " %9s %6s %7s\n", lab_text(mapping, "mapper"),
 		"elsewhere", json_count_of(mapping, "mapper_epoch"), "-", "-", "-");
-	fprintf(out, "  %s on another machine %s %.1f ms ago; its map is available there\n",
+	fprintf(out,
+		"  %s on another machine %s %.1f ms ago; the map is available on that machine\n",
 		lab_text(mapping, "mapper"),
-		json_flag_of(mapping, "mapper_silent") ? "has led, last heard" : "leads, heard",
+		json_flag_of(mapping, "mapper_silent") ? "is silent, last heard"
+						       : "is the mapper, last heard",
 		(double)json_count_of(mapping, "mapper_heard_ns") / 1e6);
 }
 
@@ -130,14 +133,14 @@ void status_print_clocks(const json_t *total, FILE *out)
 
 	if (known > 0)
 		fprintf(out,
-			"clocks of other machines: known within %.1f us by %" PRIu64
-			" pairs of hosts, the worst is the clock of %s at %s\n",
+			"clocks of other machines: known within %.1f us for %" PRIu64
+			" pairs of hosts; the clock of %s at %s has the largest error\n",
 			(double)json_count_of(total, "bound_ns") / 1e3, known,
 			lab_text(total, "of"), lab_text(total, "at"));
 	if (steps > 0)
 		fprintf(out,
 			"clocks of other machines: contradicted %" PRIu64
-			" times: was a machine suspended, or is its TSC not invariant?\n",
+			" times: a machine was suspended, or its TSC is not invariant\n",
 			steps);
 }
 

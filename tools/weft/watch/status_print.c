@@ -18,7 +18,7 @@ static void print_summary(json_t *all, FILE *out)
 	json_t *links = json_object_get(all, "links");
 	uint64_t dilation = json_count_of(all, "dilation");
 
-	fprintf(out, "lab %s is %s: processes %u of %zu, ends of links %u of %zu\n",
+	fprintf(out, "lab %s is %s: %u of %zu processes, %u of %zu link ends\n",
 		lab_text(all, "lab"), json_flag_of(all, "up") ? "up" : "not all up",
 		(unsigned)json_array_size(processes) - lab_count_not(processes, "running"),
 		json_array_size(processes),
@@ -62,7 +62,7 @@ static void print_deadlock(json_t *all, FILE *out)
 	size_t index;
 
 	if (json_is_null(ports) && json_flag_of(all, "up"))
-		fputs("  deadlock: not known, a process did not answer\n", out);
+		fputs("  deadlock: unknown, because a process did not answer\n", out);
 	if (json_array_size(ports) > 0)
 		fputs("  deadlock: these channels wait for each other:", out);
 	json_array_foreach(ports, index, port) fprintf(out, " %s", json_string_value(port));
@@ -203,7 +203,7 @@ void status_print(json_t *all)
 	starved = lab_text(all, "starved");
 	if (starved[0] != '\0')
 		fprintf(out,
-			"  CPU starved: %s, more than three hellos: this can take links down\n",
+			"  CPU starved: %s, longer than three hello intervals; this can take links down\n",
 			starved);
 	print_deadlock(all, out);
 	status_print_strangers(json_object_get(all, "links"), out);
@@ -343,7 +343,7 @@ void status_print_wide(json_t *all)
 	status_print_edges(json_object_get(all, "edges"), stdout);
 	print_devices("CONGESTION", json_object_get(all, "congestion"));
 	print_devices("LOOPS", json_object_get(all, "loops"));
-	printf("\nlab %s: %u processes are not running, %u ends of links are not up\n",
+	printf("\nlab %s: %u processes are not running, %u link ends are not up\n",
 		lab_text(all, "lab"), lab_count_not(json_object_get(all, "processes"), "running"),
 		lab_count_not(json_object_get(all, "links"), "up"));
 	status_print_strangers(json_object_get(all, "links"), stdout);

@@ -154,11 +154,10 @@ static void print_head(const struct top_print *to, const json_t *line)
 		count_in_state(links, "up"), json_array_size(links), 100 * cpu, slow);
 	print_mapper(to, json_object_get(line, "mapper"));
 	if (stall > 0)
-		print_line(to, NULL,
-			"loops stalled for at most %.1f ms (%s), since the traffic started",
+		print_line(to, NULL, "longest loop stall since the traffic started: %.1f ms (%s)",
 			stall / 1e6, where);
 	if (lab_text(line, "starved")[0] != '\0')
-		print_line(to, RED, "CPU starved: %s: this can take links down",
+		print_line(to, RED, "CPU starved: %s; this can take links down",
 			lab_text(line, "starved"));
 }
 
@@ -324,7 +323,7 @@ void top_print(const struct top_print *to, const json_t *line)
 	print_line(to, NULL, "%s", "");
 	print_line(to, BOLD, "%-23s %10s %6s %7s %5s %8s %7s %7s", "LINK", "RATE", "USED",
 		"BLOCKED", "FILL", "STALLS/s", "DROPS/s", "LATE us");
-	print_list(to, links, max[1], "ends of links", print_link);
+	print_list(to, links, max[1], "link ends", print_link);
 	print_line(to, BOLD, "%-15s %8s %8s %10s %7s %7s %9s %9s", "HOST", "SENT/s", "RECV/s",
 		"GOODPUT", "RESENT", "FAILED", "P50 us", "P99 us");
 	print_list(to, hosts, max[2], "hosts", print_host);

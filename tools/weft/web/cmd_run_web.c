@@ -45,8 +45,7 @@ static void choose_links(
 	config->measure.link_series = shown->add_links;
 	if (!shown->add_links)
 		fprintf(stderr,
-			"weft run: --web: links are drawn after the run, with its means: "
-			"%s\n",
+			"weft run: --web: links are drawn only after the run, with their mean values: %s\n",
 			error.text);
 }
 
@@ -100,8 +99,7 @@ static void obey(struct shown_run *shown, int number)
 static enum weft_exit refuse_stream(void)
 {
 	return command_fail(COMMAND, EXIT_NOT_ABLE,
-		"--web: the samples of weft-fabric cannot be read: expected the weft-fabric of this "
-		"version, " WEFT_VERSION);
+		"--web: cannot read the samples from weft-fabric; expected weft-fabric of version " WEFT_VERSION);
 }
 
 /* Reads what the run has sent, and starts the page with the first data. EXIT_DONE, or why it cannot
@@ -148,7 +146,7 @@ static int show_result(struct shown_run *shown, int code)
 	close(shown->samples); /* kept in memory until they are in the result */
 	shown->samples = -1;
 	if (isatty(STDERR_FILENO))
-		fputs("weft run: the page has the result until Ctrl-C\n", stderr);
+		fputs("weft run: the page shows the result until Ctrl-C\n", stderr);
 	do {
 		number = web_show_wait(&shown->show);
 	} while (number == 0 || number == SIGCHLD);

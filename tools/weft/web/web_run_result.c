@@ -132,7 +132,7 @@ static int read_links(struct web_run *run, const json_t *document, struct error 
 						   json_object_get(link, "series")) < 0)
 			return error_set(error, EINVAL,
 				"%s: links: %s: series: expected lists of %" PRIu32
-				" samples, like the first link's",
+				" samples, as for the first link",
 				run->name, lab_text(link, "from"), run->links.samples);
 		add_mean_of_clock(run, link, (uint32_t)way, strcmp(clock, "virtual") == 0);
 	}

@@ -182,7 +182,7 @@ static enum MHD_Result post(
 		return refuse_path(connection);
 	if (!token_is_right(token, setup->token))
 		return http_refuse(connection, MHD_HTTP_FORBIDDEN,
-			"A change needs the token that 'weft lab web' printed.\n");
+			"A change requires the token that 'weft lab web' printed.\n");
 	if (port == NULL || strlen(port) >= sizeof(order->port) || state == NULL ||
 		(strcmp(state, "down") != 0 && strcmp(state, "up") != 0))
 		return http_refuse(connection, MHD_HTTP_BAD_REQUEST,
