@@ -46,7 +46,7 @@ class Networks(unittest.TestCase):
                 self.assertIn("<th>deadlock-free</th>", verdict._repr_html_())
 
     def test_wrong_requests_are_errors_with_the_commands_message(self):
-        for request, why in ((lambda: weft.route("torus:dims=4x4", "uhu"), "^--algorithm 'uhu', expected minhop, "),
+        for request, why in ((lambda: weft.route("torus:dims=4x4", "uhu"), "^--algorithm 'uhu': expected minhop, "),
                              (lambda: weft.route("torus:dims=4x4", "ud", sed=1), "^unrecognized option '--sed=1'"),
                              (lambda: weft.topology("--json"), "^./--json: No such file")):
             with self.subTest(why=why), self.assertRaisesRegex(weft.Error, why) as caught:
@@ -123,7 +123,7 @@ class Objects(unittest.TestCase):
     def test_seeds_and_values_are_checked(self):
         for words, why in (({"seeds": [1, 3]}, "seeds: expected consecutive numbers"),
                            ({"vary": {"switch.vcs": []}}, "vary switch.vcs: expected at least one value"),
-                           ({"cases": {"a": {"switch.vcs": 2}}}, "the case 'a' also sets that key"),
+                           ({"cases": {"a": {"switch.vcs": 2}}}, "the case 'a' also sets this key"),
                            ({"cases": {}}, "cases: expected 1 to 1000 cases"),
                            ({"vary": None}, "is missing"),
                            ({"jobs": -1}, "jobs: -1: expected 0 to 256"),
@@ -134,7 +134,7 @@ class Objects(unittest.TestCase):
         self.assertFalse((self.dir / "out").exists())
 
     def test_what_is_no_result_is_refused(self):
-        with self.assertRaisesRegex(weft.Error, "not a result of a run"):
+        with self.assertRaisesRegex(weft.Error, "not a result of 'weft run'"):
             weft.read(self.run_file)
         with self.assertRaisesRegex(weft.Error, "sweep.json: No such file"):
             weft.read(self.dir)

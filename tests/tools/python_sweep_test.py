@@ -51,7 +51,7 @@ class Values(unittest.TestCase):
         bad = "expected LO:HI:STEP, three numbers with the same kind of unit, or without units, such as 10%:100%:10%"
         for text, why in (
                 ("load", "--vary load: expected KEY=A,B,C or KEY=LO:HI:STEP"), ("=1", "--vary =1: expected KEY=A"),
-                ("a=", "--vary a: an empty value"), ("a=1,,2", "--vary a: an empty value"),
+                ("a=", "--vary a: expected a non-empty value"), ("a=1,,2", "--vary a: expected a non-empty value"),
                 ("a=1,2,1", "--vary a: duplicate value '1'"), ("a=1:3:0", "'1:3:0': expected LO <= HI and a STEP above 0"),
                 ("a=3:1:1", "'3:1:1': expected LO <= HI and a STEP above 0"), ("a=0:1000000:1", "--vary a: more than 10000 values"),
                 *((f"a={words}", f"--vary a: '{words}': {bad}") for words in ("1:3", "1%:3:1", "1%:3ns:1%", "1:3:1:1"))):

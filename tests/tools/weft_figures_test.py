@@ -84,7 +84,7 @@ class FromRuns(unittest.TestCase):
         runs = [run(10 * vcs, {"t.0.load": "1%", "switch.vcs": str(vcs)}) for vcs in (1, 2)]
         self.assertEqual(self.found(make("latency-throughput", *runs, along="switch.vcs")), [("", [10, 20])])
         self.assertEqual(len(make("latency-throughput", *runs, along="t[0].load").curves), 2)
-        with self.assertRaisesRegex(Error, "^--along nothing: no sweep here varies that key$"):
+        with self.assertRaisesRegex(Error, "^--along nothing: no sweep varies this key$"):
             make("latency-throughput", *runs, along="nothing")
         with self.assertRaisesRegex(Error, "^--along t: requires latency-throughput"):
             make("link-load", *runs, along="t")
@@ -157,7 +157,7 @@ class FromRuns(unittest.TestCase):
 
     def test_more_curves_than_can_be_told_apart_are_refused(self):
         runs = [run(1, {"vcs": str(i), "load": "1%"}) for i in range(CURVES_MAX + 1)]
-        with self.assertRaisesRegex(Error, "more than 28 curves: choose some with --where"):
+        with self.assertRaisesRegex(Error, "more than 28 curves; select some with --where"):
             make("latency-throughput", *runs)
 
     def test_the_title_has_what_all_runs_have_in_common(self):

@@ -223,7 +223,7 @@ class Plot(unittest.TestCase):
         folder = self.sweep("a", (10, 50), vcs=[str(i) for i in range(28)])
         output = self.dir / "a.png"
         said = self.plot(folder, "--kind", KINDS[0], "--size", "900x400", "-o", str(output), code=2)
-        self.assertIn("weft plot: the legend does not fit on the page: expected a larger --size", said)
+        self.assertIn("weft plot: the legend does not fit on the page; expected a larger --size", said)
         self.assertFalse(output.exists())
 
     def test_curves_are_called_by_what_differs(self):
@@ -260,7 +260,7 @@ class Plot(unittest.TestCase):
         args = ("--kind", KINDS[0], "--unit", "flits")
         data = self.series(self.script(self.single("r.json", 0.5), *args))
         self.assertEqual([value for name, value in data.items() if name.startswith("x0")], [[0.05]] * 2)
-        self.assertIn("does not contain throughput in flits/ns/switch",
+        self.assertIn("no throughput in flits/ns/switch",
                       self.plot(self.single("s.json", 0.5, clock="real"), *args, "-o",
                                 str(self.dir / "x.png"), code=2))
 
@@ -311,7 +311,7 @@ class Plot(unittest.TestCase):
     def test_documents_without_a_waterfall_are_refused(self):
         some = self.why("some.json", [("wire", "h0:0", 10)])
         damaged = json.loads(pathlib.Path(some).read_text())
-        for said, words in (("some.json: damaged", ()), ("not a document from 'weft why --json' (expected weft: why/1)", ()), ("has no --where", ("--where", "a=b")),
+        for said, words in (("some.json: damaged", ()), ("not a document from 'weft why --json' (expected weft: why/1)", ()), ("does not accept --where", ("--where", "a=b")),
                             ("0 rows: expected 1 to 40", ())):
             if said.startswith("some"):
                 damaged["packets"][0]["parts"][0]["ns"] = -1
@@ -426,9 +426,9 @@ class Plot(unittest.TestCase):
         bare.write_text(json.dumps(document))
         bare = str(bare)
         for args, text in (
-                ((plain, "--kind", "link-load"), "run it with --set measure.links=true"),
+                ((plain, "--kind", "link-load"), "run again with --set measure.links=true"),
                 ((plain, "--kind", "pie"), "--kind pie: expected one of latency-throughput"),
-                ((plain,), "--kind is missing: expected one of latency-throughput, "),
+                ((plain,), "--kind is missing; expected one of latency-throughput, "),
                 ((plain, "--kind", "latency-cdf", "--size", "3ft"), "--size 3ft: expected"),
                 ((plain, "--kind", "latency-cdf", "--font", "x,0"), "--font x,0: expected"),
                 ((plain, "--kind", "latency-cdf", "--latency", "both"),
@@ -439,13 +439,13 @@ class Plot(unittest.TestCase):
                  "--label a=b: expected KEY=VALUE=TEXT"),
                 ((plain, "--kind", "latency-cdf", "--label", "a=b=c"),
                  "--label a=b=c: no point of a sweep has this value"),
-                ((bare, "--kind", "latency-cdf"), "run it with --set measure.latencies=true"),
+                ((bare, "--kind", "latency-cdf"), "run again with --set measure.latencies=true"),
                 ((bare, "--kind", "slowdown"), "expected a run whose traffic is 'pattern: flows'"),
                 ((bare, "--kind", "completion"), "expected a run whose traffic is 'pattern: goal'"),
                 (("--kind", "link-load"), "expected results"),
                 ((str(self.dir), "--kind", "link-load"), "does not contain a sweep's manifest.json"),
                 ((str(self.dir / "none"), "--kind", "link-load"), "No such file"),
-                ((WEFT, "--kind", "link-load"), "not a result of a run"),
+                ((WEFT, "--kind", "link-load"), "not a result of 'weft run'"),
                 ((self.sweep("a", (10,)), "--kind", "link-load", "--where", "switch.vcs=9"),
                  "no results for the requested points"),
                 ((self.sweep("b", (10,)), "--kind", "link-load", "--where", "switch.vcz=1"),

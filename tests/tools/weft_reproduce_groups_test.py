@@ -147,7 +147,7 @@ class Groups(Case):
 
     def test_a_group_in_a_group_is_refused_by_its_name_before_any_is_run(self):
         self.write("two.yaml", GROUP.replace("one, two", self.members[0]))
-        self.assertIn(f"expected experiments as members, '{self.members[1]}' is a group",
+        self.assertIn(f"expected experiments as members; '{self.members[1]}' is a group",
                       self.weft("g.yaml", code=2).stderr)
         self.assertEqual(self.calls(), [])
 

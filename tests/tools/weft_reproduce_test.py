@@ -692,7 +692,7 @@ class Reproduce(unittest.TestCase):
         self.write_measure("settling", "quantity,case,network,algorithm,over,min,max,mean\n"
                            "after-0,,small,UD,,,60,\n")
         whole = (self.dir / "e.yaml").read_text()
-        expected = "expected 0: the measure 'settling' begins with the first message"
+        expected = "expected 0, because the measure 'settling' begins with the first message"
         self.assertIn(expected, self.run_it(code=2).stderr)
         self.write("e.yaml", whole.replace("warmup: 1000\n", ""))
         self.assertIn(expected, self.run_it(code=2).stderr)
@@ -700,7 +700,7 @@ class Reproduce(unittest.TestCase):
         self.run_it()
         self.assertEqual({call["measure.warmup"] for call in self.calls()}, {"0ns"})
         self.assertRegex(self.run_it("--warmup", "5", code=2).stderr,
-                         r"--warmup: expected 0, found 5: the measure 'settling' begins with the first message")
+                         r"--warmup: expected 0, because the measure 'settling' begins with the first message; found 5")
 
     def test_a_bound_has_the_decimals_of_its_paper(self):
         self.write("rows.csv", "quantity,case,network,algorithm,over,min,max,mean\n"

@@ -68,7 +68,7 @@ class OnSlurm(unittest.TestCase):
         self.slurm.ask("scancel", "--name=weft-sweep")
         said = first.communicate(timeout=240)
         self.assertEqual(first.returncode, 1, said)
-        self.assertIn("its task ended without a result", said[1])
+        self.assertIn("the task ended without a result", said[1])
         self.assertLess(self.results("array"), 40)
         # The node's daemon dies and comes back.
         second = subprocess.Popen(self.command("array", "--on", "slurm", "--grace", "0"), env=self.slurm.env, text=True,

@@ -115,7 +115,7 @@ class Orders(unittest.TestCase):
         words = ("run.yaml", "-o", "out", "--seeds")
         self.sweep(*words, "1:2", "--prepare")
         self.sweep(*words, "1:2", "--point", "1")
-        self.assertIn("--point 2: there are 2 points, from 0", self.sweep(*words, "1:2", "--point", "2", code=2))
+        self.assertIn("--point 2: expected a point from 0 to 1", self.sweep(*words, "1:2", "--point", "2", code=2))
         self.assertIn("contains a different sweep", self.sweep(*words, "1:3", "--point", "1", code=2))
 
     def test_the_grace_is_a_number_of_seconds_and_goes_with_slurm(self):

@@ -242,7 +242,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         out, err = process.communicate(timeout=240)
         self.assertEqual(process.returncode, 130)
         self.assertFalse(os.path.exists(f"/proc/{child}"))
-        self.assertIn("the same command continues with the 3 points that are missing", err)
+        self.assertIn("run the same command again for the 3 points that are missing", err)
         self.assertIn("1 of 4 points", out)
         self.assertEqual(len(self.rows()), 1)
         self.assertFalse([name for name in self.files() if name.endswith((".part", ".log"))])
@@ -285,7 +285,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
             picture = subprocess.run([WEFT, "plot", str(self.out), "--kind", "latency-throughput", "-o", str(self.dir / "x.svg")],
                                      capture_output=True, text=True, timeout=240, check=False)
             self.assertEqual(picture.returncode, 2)
-            self.assertIn(f"{point}: was changed after the run", picture.stderr)
+            self.assertIn(f"{point}: the file was changed after the run", picture.stderr)
             self.assertIn("3 already there, 1 rerun because the old result had been changed",
                           self.sweep(*LOADS).stdout)
             self.assertEqual(point.read_text(), before)
@@ -333,7 +333,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
             (self.out / "manifest.json").write_text(text)
             done = self.sweep(*LOADS, code=2)
             self.assertIn(why, done.stderr)
-            self.assertIn("--restart starts again", done.stderr)
+            self.assertIn("--restart starts the sweep again", done.stderr)
             self.assertEqual(self.calls(), [])
             self.assertNotIn("already there", self.sweep(*LOADS, "--restart").stdout)
             self.assertEqual(len(self.calls()), 4)
@@ -342,7 +342,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         self.sweep(*LOADS)
         (self.out / "manifest.json").unlink()
         done = self.sweep(*LOADS, code=2)
-        self.assertIn("has 0_load=10%.json, but no manifest.json that describes it",
+        self.assertIn("contains 0_load=10%.json, but no manifest.json",
                       done.stderr)
         self.assertEqual(len(self.calls()), 4)
         self.sweep(*LOADS, "--restart")
@@ -392,7 +392,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         manifest = json.loads((self.out / "manifest.json").read_text())
         del manifest["program"]
         (self.out / "manifest.json").write_text(json.dumps(manifest))
-        self.assertIn("does not say which build of weft-fabric it ran; --restart",
+        self.assertIn("does not record its build of weft-fabric; --restart",
                       self.sweep(*LOADS, code=2).stderr)
 
     def test_a_result_of_another_configuration_under_a_points_name_is_run_again(self):
@@ -482,7 +482,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
 
     def test_a_value_of_the_file_that_does_not_go_with_a_varied_one_is_refused_with_the_point(self):
         done = self.sweep("--vary", "switch.mtu=4KiB,2KiB", "--set", "traffic.0.load=9%", code=2)
-        self.assertTrue(done.stderr.endswith(", at the point mtu=2KiB\n"), done.stderr)
+        self.assertTrue(done.stderr.endswith(" (at point mtu=2KiB)\n"), done.stderr)
 
     def test_a_case_sets_all_its_keys(self):
         self.write("cases.yaml", CASES)
@@ -516,7 +516,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
                 ("weft: cases/1\ncases: [7]\n", "cases.yaml:2:9:"),
                 ("weft: cases/1\ncases: [{name: a}]\n", "'set' is missing"),
                 ("weft: cases/1\ncases: [{set: {seed: 1}}]\n", "'name' is missing"),
-                ("weft: cases/1\ncases: [{name: '', set: {}}]\n", "a name that is not empty"),
+                ("weft: cases/1\ncases: [{name: '', set: {}}]\n", "a non-empty name"),
                 ("weft: cases/1\ncases: [{name: a, set: {}, sets: {}}]\n", "unknown key 'sets'"),
                 ("weft: cases/1\ncases: [{name: a, set: {seed: 1}}]\n", "expected --seeds LO:HI"),
                 ("weft: cases/1\ncases: [{name: a, set: {switch.vcs: [1]}}]\n", "cases.yaml:2:37:"),
@@ -525,7 +525,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
                 ("weft: cases/1\ncases: [{name: a, set: {switch.vcz: 1}}]\n",
                  "--cases switch.vcz: unknown key 'vcz' in 'switch'"),
                 ("weft: cases/1\ncases: [{name: a, set: {'traffic[0].load': 1%}}]\n",
-                 "--vary traffic.0.load: the case 'a' also sets that key")):
+                 "--vary traffic.0.load: the case 'a' also sets this key")):
             with self.subTest(text=text):
                 self.write("cases.yaml", text)
                 done = self.sweep("--cases", str(self.dir / "cases.yaml"), *LOADS, code=2)
@@ -569,7 +569,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         done = self.sweep(*one, "--skip-invalid", code=2)
         self.assertIn("weft sweep: --skip-invalid: none of 1 points is valid", done.stderr)
         done = self.sweep(*one, "--set", "clock=virtual", "--skip-invalid", "--dry-run", code=2)
-        self.assertIn("none of those that were tried is valid", done.stdout)
+        self.assertIn("none of the sampled points is valid", done.stdout)
 
     def test_dry_run_counts_points_and_estimates_from_short_runs(self):
         done = self.sweep(*LOADS, "--seeds", "1:3", "--set", "clock=virtual", "--dry-run",
@@ -616,7 +616,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
                 (("--jobs", "0", *LOADS), "--jobs 0"),
                 ((), "--vary, --cases or --seeds is missing"),
                 (("--dry-run", "--json", *LOADS), "--dry-run cannot be combined with --restart or --json"),
-                (("more.yaml", *LOADS), "expected one run file, not also 'more.yaml'")):
+                (("more.yaml", *LOADS), "expected one run file; found a second: 'more.yaml'")):
             with self.subTest(args=args):
                 done = self.sweep(*args, code=2)
                 self.assertIn(text, done.stderr)

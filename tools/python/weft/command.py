@@ -68,7 +68,7 @@ def run(name: str, arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except ModuleNotFoundError as error:
-        more = "'apt install python3-weft' installs everything that it needs"
+        more = "'apt install python3-weft' installs all required modules"
         fault = Error(f"the Python module {error.name} is missing; {more}", Exit.NOT_ABLE)
     except OSError as error:
         fault = os_error(error)

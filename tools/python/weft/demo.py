@@ -102,7 +102,7 @@ def main(arguments: list[str]) -> int:
         if done.returncode == Exit.INTERRUPTED:
             raise KeyboardInterrupt
         if done.returncode != expected:
-            text = f"'{line[5:]}' ended with exit code {done.returncode}, expected {expected}"
+            text = f"'{line[5:]}' ended with exit code {done.returncode}; expected {expected}"
             raise Error(text, Exit.NOT_ABLE)
     print(END.format(folder), end="")
     return Exit.DONE

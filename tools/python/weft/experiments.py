@@ -199,7 +199,7 @@ def sweep(
     if outcome.interrupted:
         raise KeyboardInterrupt
     if outcome.failed:
-        raise Error(f"{command.summary(outcome)}; {out} has their logs", Exit.BAD_ANSWER)
+        raise Error(f"{command.summary(outcome)}; the logs are in {out}", Exit.BAD_ANSWER)
     return Sweep(os.fspath(out), found)
 
 
@@ -208,5 +208,5 @@ def read(path: PathName) -> Result | Sweep:
     name = os.fspath(path)
     if not os.path.isdir(name):
         return Result(load_result(name))
-    what = "not the tables of a sweep"
+    what = "not a sweep result"
     return Sweep(name, read_json(f"{name}/sweep.json", what, "sweep-result/1"))

@@ -91,7 +91,7 @@ def parse(arguments: list[str]) -> Asked:
     if not asked.inputs:
         raise Error("expected results: a sweep's folder or a JSON file")
     if "kind" not in found:
-        raise Error(f"--kind is missing: expected one of {', '.join(KINDS)}")
+        raise Error(f"--kind is missing; expected one of {', '.join(KINDS)}")
     for name, value in found.items():
         setattr(request, name, value)
     if request.latency and request.kind not in ("latency-throughput", "latency-cdf"):
@@ -102,8 +102,8 @@ def parse(arguments: list[str]) -> Asked:
 def read_curves(asked: Asked) -> "Curves":
     if asked.request.kind == "waterfall":
         if asked.request != Request("waterfall"):
-            options = "--where, --along, --unit, --latency, --by, --label"
-            raise Error(f"--kind waterfall has no {options}")
+            options = "--where, --along, --unit, --latency, --by or --label"
+            raise Error(f"--kind waterfall does not accept {options}")
         from .waterfall import read_waterfall
 
         return read_waterfall(asked.inputs)
@@ -117,7 +117,7 @@ def main(arguments: list[str]) -> int:
     asked = parse(arguments)
     expected = f"expected a file that ends in {ENDINGS}"
     if asked.output is None and asked.script is None:
-        raise Error(f"-o is missing: {expected}")
+        raise Error(f"-o is missing; {expected}")
     if asked.output is not None and format_of(asked.output) is None:
         raise Error(f"-o {asked.output}: {expected}")
     for path in filter(None, (asked.output, asked.script)):

@@ -84,7 +84,7 @@ class _Maker:
             if keys:
                 self.along[run.input] = keys[0]
         if asked is not None and not self.along:
-            raise Error(f"--along {asked}: no sweep here varies that key")
+            raise Error(f"--along {asked}: no sweep varies this key")
 
     def rest(self, run: Run) -> Hashable:
         along = self.along.get(run.input)
@@ -175,11 +175,11 @@ def make_curves(runs: Runs) -> Curves:
     curves = Curves(request.kind, [], flits, released, request.latency)
     curves.real_clock = runs.runs[0].real_clock
     if request.kind == "blocked-time" and len({run.real_clock for run in runs.runs}) > 1:
-        what = "results of the real and of the virtual clock: what they contain about blocked links"
+        what = "blocked times from the real and the virtual clock"
         raise Error(f"{what} cannot be compared")
     parts = grouped(runs.runs, maker.rest).values()
     if len(parts) > CURVES_MAX:
-        raise Error(f"more than {CURVES_MAX} curves: choose some with --where KEY=VALUE")
+        raise Error(f"more than {CURVES_MAX} curves; select some with --where KEY=VALUE")
     if request.kind == "completion":
         _make_ticks(curves, maker)
     curves.curves = [maker.curve(part) for part in parts]

@@ -132,7 +132,7 @@ def _check_options(request: Request, varied: set[tuple[str, str]]) -> None:
     for label in request.label:
         if all(label_of([label], key, value) is None for key, value in varied):
             raise Error(
-                f"--label {label}: no point of a sweep has this value: expected KEY=VALUE=TEXT "
+                f"--label {label}: no point of a sweep has this value; expected KEY=VALUE=TEXT "
                 "with a varied key and one of its values"
             )
 
@@ -150,7 +150,7 @@ def _add_points(runs: Runs, folder: str, varied: set[tuple[str, str]], asker: As
         texts = isinstance(vary, dict) and all(isinstance(value, str) for value in vary.values())
         if not isinstance(file, str) or "/" in file or not texts:
             place = f"{folder}/{manifests.NAME}: points[{index}]"
-            raise Error(f"{place}: expected a file and texts in 'vary'")
+            raise Error(f"{place}: expected a file, and strings in 'vary'")
         varied.update(vary.items())
         path = os.path.join(folder, file)
         wanted = all(vary.get(normal_key(name), value) == value for name, value in asked)
@@ -166,7 +166,7 @@ def _add_run(
 ) -> None:
     """'sealed': the result must have a checksum."""
     if sealed and "sum" not in result:
-        raise Error(f"{path}: expected a 'sum', as every result of this sweep has")
+        raise Error(f"{path}: expected 'sum', the checksum that all results of this sweep contain")
     try:
         values = READERS[runs.request.kind](runs.request, result)
     except Error as error:
@@ -197,7 +197,7 @@ def _read_point(request: Request, result: dict[str, Any]) -> list[Value]:
     key = "flits_per_ns_per_switch" if flits else request.traffic_key
     accepted = _number(result["throughput"], key)
     if flits and accepted == 0:
-        what = "it does not contain throughput in flits/ns/switch"
+        what = "no throughput in flits/ns/switch"
         raise Error(f"{what}, as with results of the real clock")
     sections = {which: request.latency_key(which) for which in ("total", "network")}
     latencies = result.get("latency_ns", {})
@@ -217,7 +217,7 @@ def _read_load(request: Request, result: dict[str, Any]) -> list[Value]:
 def _read_series(request: Request, result: dict[str, Any]) -> list[Value]:
     series = result.get("series")
     if not series:
-        raise Error("no samples ('series'): expected a measure.sample shorter than the run")
+        raise Error("no samples ('series'); expected measure.sample shorter than the run")
     latency = "released_latency_ns" if request.by == "release" else "latency_ns"
     traffic = request.traffic_key
     return [Value(_number(at, "t_ns"), _number(at, traffic), _number(at, latency)) for at in series]
@@ -226,7 +226,7 @@ def _read_series(request: Request, result: dict[str, Any]) -> list[Value]:
 def _links(result: dict[str, Any], key: str) -> list[Value]:
     links = result.get("links")
     if not isinstance(links, list) or not links:
-        raise Error("it has no 'links': run it with --set measure.links=true")
+        raise Error("no 'links'; run again with --set measure.links=true")
     figures = [_number(link, key) for link in links]
     known = sorted((figure for figure in figures if not math.isnan(figure)), reverse=True)
     return [Value(rank, figure) for rank, figure in enumerate(known, 1)]
@@ -239,9 +239,7 @@ def _read_histogram(request: Request, result: dict[str, Any]) -> list[Value]:
     steps = section.get("histogram") if isinstance(section, dict) else None
     name = f"latency_ns.{which}.histogram"
     if steps is None:
-        raise Error(
-            f"no histogram of latencies ('{name}'): run it with --set measure.latencies=true"
-        )
+        raise Error(f"no latency histogram ('{name}'); run again with --set measure.latencies=true")
     try:
         return [Value(float(end), float(count)) for end, count in steps]
     except (TypeError, ValueError):

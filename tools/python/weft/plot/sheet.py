@@ -191,7 +191,7 @@ def draw_sheet(curves: Curves, page: Page) -> Sheet:
         sheet, needed = _draw(curves, page, width, height)
     if needed > height:
         raise Error(
-            "the legend does not fit on the page: expected a larger --size, a smaller --font or fewer curves (--where)"
+            "the legend does not fit on the page; expected a larger --size, a smaller --font or fewer curves (--where)"
         )
     sheet.figure.curves, sheet.figure.page = curves, page
     return sheet

@@ -41,7 +41,7 @@ def _read(path: str) -> list[dict[str, Any]]:
                 raise ValueError
         return list(document["packets"])
     except (KeyError, TypeError, ValueError):
-        raise Error(f"{path}: damaged: expected packets with parts") from None
+        raise Error(f"{path}: damaged; expected packets with parts") from None
 
 
 def _name(packet: dict[str, Any]) -> str:

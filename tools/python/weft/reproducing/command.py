@@ -97,7 +97,7 @@ def parse(words: list[str]) -> Request:
     found, rest = options(USAGE, words, READERS)
     lists = found.pop("list", False)
     if len(rest) > 1:
-        raise Error(f"expected one NAME, not also '{rest[1]}'")
+        raise Error(f"expected one NAME; found a second: '{rest[1]}'")
     request = Request(words, rest[0] if rest else None, **found)
     if lists == bool(rest):
         raise Error(f"expected --list or a NAME{', not both' if lists else ''}")
@@ -187,7 +187,7 @@ class Session:
         make_folder(request.cache)
         runner = pool.Pool(trials, self.asker, request.cache, request.srun, request.again)
         if runner.run(request.jobs):
-            note(NAME, "ended early; the same command runs the missing points")
+            note(NAME, "ended early; run the same command again for the missing points")
             return Exit.INTERRUPTED
         found = Comparison(what, rows, trials)
         self._show(found)
@@ -219,7 +219,7 @@ class Session:
             with contextlib.suppress(Error):  # an unreadable one is named when it is its turn
                 is_group = bool(self.open(name).members)
             if is_group:
-                expected = f"expected experiments as members, '{name}' is a group"
+                expected = f"expected experiments as members; '{name}' is a group"
                 raise Error(f"{request.name}: {expected}")
         request.documents = [] if request.json else None
         for name in chosen:

@@ -297,7 +297,7 @@ class Definition:
         elif name != "latency_limit" and not self.counts_messages:
             why = f"a definition whose runs count messages, {found}, whose runs last as long as {self.run} states"
         elif name == "warmup" and value > 0 and self.measure == SETTLING:
-            why = f"0, found {value}: the measure 'settling' begins with the first message"
+            why = f"0, because the measure 'settling' begins with the first message; found {value}"
         if why:
             raise Error(f"{self.origin}: {option}: expected {why}")
         setattr(self, name, value)
@@ -325,7 +325,7 @@ def _no_warmup(reader: Reader, section: Any, found: Definition | Quick) -> None:
     """A run whose mean is to settle has no warm-up; a section that has one is refused."""
     given = reader.map(section).get("warmup") if section is not None else None
     if given is not None and found.warmup > 0:
-        text = "expected 0: the measure 'settling' begins with the first message"
+        text = "expected 0, because the measure 'settling' begins with the first message"
         raise reader.refuse(given[1], text)
     found.warmup = 0
 

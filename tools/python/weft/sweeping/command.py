@@ -57,7 +57,7 @@ def parse(words: list[str]) -> Sweep:
 
     def take_cases(text: str) -> None:
         if sweep.cases:
-            raise Error(f"--cases: expected one file, not also '{text}'")
+            raise Error(f"--cases: expected one file; found a second: '{text}'")
         sweep.cases = load_cases(text)
         plan.add(Vary(CASES_KEY, [*sweep.cases]))
 
@@ -75,7 +75,7 @@ def parse(words: list[str]) -> Sweep:
     for name, value in found.items():
         setattr(sweep, "folder" if name == "o" else name, value)
     if len(rest) > 1:
-        raise Error(f"expected one run file, not also '{rest[1]}'")
+        raise Error(f"expected one run file; found a second: '{rest[1]}'")
     sweep.run_file = rest[0] if rest else ""
     sweep.check()
     if sweep.grace is None and sweep.on:
@@ -144,7 +144,7 @@ def _report(sweep: Sweep, outcome: Outcome) -> int:
     print(f"{summary(outcome)}\n{sweep.folder}/sweep.csv, sweep-mean.csv, sweep.json", file=out)
     if outcome.interrupted:
         left = f"the {len(sweep.valid) - outcome.done} points that are missing"
-        note(NAME, f"ended early; the same command continues with {left}")
+        note(NAME, f"ended early; run the same command again for {left}")
         return Exit.INTERRUPTED
     if not sweep.valid:
         raise Error(f"--skip-invalid: none of {sweep.plan.points} points is valid")
@@ -160,7 +160,7 @@ def _run_point(sweep: Sweep, asker: Asker, asked: manifest.Document) -> int:
     except Error as error:
         why = str(error)
     if there is None:
-        raise Error(f"--point: {sweep.folder} has no sweep: {why}")
+        raise Error(f"--point: {sweep.folder} contains no sweep: {why}")
     manifest.compare(sweep, there, asked)
     sweep.jobs = 1
     outcome = run.run(sweep, asker, run.Runner)

@@ -107,7 +107,7 @@ def show(sweep: Sweep, asker: Asker, real_clock: bool) -> int:
         each = time_text(seconds / sweep.jobs)
         more = f", about {each}, {sweep.jobs} at a time on the real clock"
     elif not costs:
-        more = "; none of those that were tried is valid"
+        more = "; none of the sampled points is valid"
     else:
         cpu_s = sum(cost.cpu_s for cost in costs) / len(costs) * len(sweep.valid)
         most = any(cost.schedule and not cost.ended for cost in costs)  # it may end before its time

@@ -64,7 +64,7 @@ def _check_points(sweep: Sweep, asker: Asker) -> tuple[dict[str, int], bool]:
                 continue
             if not sweep.plan.vary or str(error).startswith("--set "):
                 raise
-            raise Error(f"{error}, at the point {sweep.plan.label(point)}", error.code) from error
+            raise Error(f"{error} (at point {sweep.plan.label(point)})", error.code) from error
         files.update(found["files"])
         real_clock = real_clock or found["real_clock"]
     if not sweep.valid:
@@ -115,7 +115,7 @@ def compare(sweep: Sweep, there: Document, asked: Document) -> None:
         if not isinstance(files, dict) or files.get(path) != total:
             found.append(f"{path} has changed since the sweep there started")
     if not isinstance(there.get("program"), str):
-        found.append("the sweep there does not say which build of weft-fabric it ran")
+        found.append("the sweep there does not record its build of weft-fabric")
     elif there["program"] != asked["program"]:
         build = "weft-fabric is a different build from the one that the sweep there started with"
         found.append(build)
@@ -166,14 +166,14 @@ def _settle(sweep: Sweep, asked: Document) -> None:
         for stem in _stems(there) + _stems(asked):
             remove(sweep.path(stem + RESULT_END), sweep.path(f"{stem}.log"))
     elif damage is not None:
-        raise Error(f"{damage}; --restart starts again") from damage
+        raise Error(f"{damage}; --restart starts the sweep again") from damage
     elif there is not None:
         compare(sweep, there, asked)
     else:
         names = [stem + RESULT_END for stem in _stems(asked)]
         found = next((name for name in names if os.path.exists(sweep.path(name))), None)
         if found is not None:
-            why = f"has {found}, but no {NAME} that describes it"
+            why = f"contains {found}, but no {NAME}"
             raise Error(f"{sweep.folder} {why}; --restart deletes it")
     write_json(sweep.path(NAME), asked)
 

@@ -91,7 +91,7 @@ def parse_vary(text: str) -> Vary:
     key, values = normal_key(name), []
     for element in split_values(rest):
         if not element:
-            raise Error(f"--vary {key}: an empty value")
+            raise Error(f"--vary {key}: expected a non-empty value")
         # Numbers with a colon are a range: no value of a run file has that form.
         words = element.split(":") if re.match("[0-9].*:", element, re.S) else []
         try:
@@ -195,7 +195,7 @@ def _add_case(reader: Reader, node: Any, cases: Cases) -> None:
     value = pairs["name"][1]
     name = str(reader.expect(value, "scalar", "name"))
     if not name:
-        raise reader.refuse(value, "expected a name that is not empty")
+        raise reader.refuse(value, "expected a non-empty name")
     if name in cases:
         raise reader.refuse(value, f"two cases have the name '{name[:100]}'")
     cases[name] = []
@@ -235,7 +235,7 @@ def check_cases(cases: Cases) -> Cases:
         raise Error(f"cases: expected 1 to {CASES_MAX} cases")
     for name, sets in cases.items():
         if not name:
-            raise Error("cases: expected a name that is not empty")
+            raise Error("cases: expected a non-empty name")
         if len(sets) > CASE_SETS_MAX:
             raise Error(f"cases {name}: expected at most {CASE_SETS_MAX} keys of a case")
         if any(text.partition("=")[0] == "seed" for text in sets):
@@ -286,19 +286,19 @@ class Sweep:
             self.run_file = os.path.realpath(self.run_file, strict=True)
         plan.finish()
         if self.point is not None and self.point >= plan.points:
-            raise Error(f"--point {self.point}: there are {plan.points} points, from 0")
+            raise Error(f"--point {self.point}: expected a point from 0 to {plan.points - 1}")
 
     def _check_keys(self) -> None:
         """A key has one value at each point, and weft-fabric limits the number of keys."""
         for vary in self.plan.vary:
             for name, sets in self.cases.items():
                 if any(normal_key(text.partition("=")[0]) == vary.key for text in sets):
-                    raise Error(f"--vary {vary.key}: the case '{name}' also sets that key")
+                    raise Error(f"--vary {vary.key}: the case '{name}' also sets this key")
         most = max(map(len, self.cases.values()), default=0)
         # A trial of --dry-run sets three more.
         if len(self.sets) + len(self.plan.vary) + most + 4 > RUN_SETS_MAX:
             left = RUN_SETS_MAX - 3 - len(self.plan.vary)
-            raise Error(f"--set and --cases: together more than {left} keys")
+            raise Error(f"--set and --cases: expected at most {left} keys in total")
 
     def overrides(self, point: int) -> Overrides:
         """The changes of a point, by the option that they come from."""

@@ -108,7 +108,7 @@ class Slurm:
             if now < self.heard + PATIENCE_S:
                 return False
             raise Error(
-                "--on slurm: squeue does not answer; the same command continues when it does",
+                "--on slurm: squeue does not answer; run the same command again when squeue works",
                 Exit.NOT_ABLE,
             )
         found = re.findall(r"^\s*(\d+)\s+(\S+)\s*$", done.stdout, re.M)
@@ -158,5 +158,5 @@ class Slurm:
         for point in self.outcome.missing() if not watch.interrupted else ():
             why = last_line(f"{self.sweep.stem(point)}.log")
             self.outcome.failed += 1
-            why = why or "its task ended without a result"
+            why = why or "the task ended without a result"
             self.progress.failed(self.sweep.plan.label(point), why)
