@@ -37,7 +37,7 @@
 #include "wire/crc.h"
 
 #define OVERRIDES_MAX 16u
-#define SETS_MAX      64u /* weft-fabric takes as many */
+#define SETS_MAX      64u /* limit of weft-fabric */
 
 static json_t *answer_error(int result, const struct error *error)
 {
@@ -127,7 +127,7 @@ static int sum_file(const char *path, uint32_t *sum, struct error *error)
 
 struct files {
 	json_t *own;  /* checksums of this configuration's files */
-	json_t *sums; /* checksums of all files so far, because the points of a sweep share files */
+	json_t *sums; /* checksums of all files so far; points of a sweep share files */
 };
 
 static int add_file(void *ctx, const char *path, struct error *error)
@@ -157,7 +157,7 @@ static json_t *whole(const struct run_config *config)
 		"warmup_messages", (json_int_t)measure->warmup_messages);
 }
 
-/* The configuration that a request names; NULL with fault and 'result' set on failure. */
+/* Returns the configuration that a request names; NULL with error and 'result' set on failure. */
 static struct run_config *load_run(const json_t *request, int *result, struct error *error)
 {
 	const char *file = json_string_value(json_object_get(request, "file"));
@@ -174,7 +174,7 @@ static struct run_config *load_run(const json_t *request, int *result, struct er
 	return config;
 }
 
-/* [senders, destinations] of each entry of traffic; NULL with error set on failure. */
+/* Returns [senders, destinations] of each traffic entry; NULL with error set on failure. */
 static json_t *host_counts(
 	const struct run_config *config, const struct topology *topology, struct error *error)
 {
@@ -190,7 +190,7 @@ static json_t *host_counts(
 	return counts;
 }
 
-/* {switch: [x, y]}; null: the network is not a grid of two dimensions. */
+/* Returns {switch: [x, y]}; null if the network is not a two-dimensional grid. */
 static json_t *places(const struct topology *topology)
 {
 	struct route_graph *graph = route_graph_create(topology);

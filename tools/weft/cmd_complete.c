@@ -37,8 +37,8 @@ static const char usage[] =
 	"Exit: 0 success, 2 invalid request, 3 not possible on this machine.\n";
 
 struct request {
-	const char *lab; /* NULL: all */
-	bool names;      /* names of labs only */
+	const char *lab; /* NULL: all labs */
+	bool names;      /* print only lab names */
 	bool hosts;
 };
 
@@ -60,7 +60,7 @@ static void print_ports(const struct topology *topology)
 	}
 }
 
-/* A lab whose file cannot be read has no words. */
+/* Prints nothing for a lab whose file cannot be read. */
 static void print_devices(const struct request *request, const char *name, const char *dir)
 {
 	char path[PATH_MAX];
@@ -88,7 +88,7 @@ static void print_lab(const struct request *request, const char *name, const cha
 		print_devices(request, name, dir);
 }
 
-/* If the console is one of the machines, the lab is also in the other list. */
+/* If the console is itself one of the machines, the lab is also in the other list. */
 static int visit_lab(void *context, const char *name, const char *dir,
 	const struct lab_state *state, struct error *error)
 {

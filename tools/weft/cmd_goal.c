@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft goal: makes and checks schedules in GOAL. */
+/* weft goal: generates and checks GOAL schedules. */
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -134,7 +134,7 @@ static int take_option(struct request *request, int option, const char *value)
 		request->out = value;
 		return EXIT_DONE;
 	default:
-		return EXIT_BAD_REQUEST; /* getopt_long() has said why */
+		return EXIT_BAD_REQUEST; /* getopt_long() has printed the reason */
 	}
 }
 
@@ -167,7 +167,7 @@ static int parse(struct request *request, int argc, char **argv)
 	};
 	int option, result = EXIT_DONE;
 
-	argv[0] = (char *)"weft goal gen"; /* begins the messages of getopt_long() */
+	argv[0] = (char *)"weft goal gen"; /* prefix of the messages of getopt_long() */
 	while (result == EXIT_DONE && (option = getopt_long(argc, argv, "o:", options, NULL)) != -1)
 		result = take_option(request, option, optarg);
 	if (result != EXIT_DONE)
@@ -176,7 +176,7 @@ static int parse(struct request *request, int argc, char **argv)
 		return refuse_kinds();
 	request->config.kind = argv[optind];
 	if (request->config.bytes == UINT64_MAX && request->matrix != NULL)
-		request->config.bytes = 0; /* the matrix has all lengths */
+		request->config.bytes = 0; /* the matrix defines all lengths */
 	if (request->config.ranks == 0 || request->config.bytes == UINT64_MAX)
 		return command_fail("goal gen", EXIT_BAD_REQUEST, "%s is missing",
 			request->config.ranks == 0 ? "--ranks" : "--bytes");
@@ -219,7 +219,7 @@ static int gen(int argc, char **argv)
 }
 
 struct summary {
-	uint64_t count[3]; /* by enum goal_kind */
+	uint64_t count[3]; /* indexed by enum goal_kind */
 	uint64_t bytes;
 	uint32_t idle; /* ranks without operations */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft run: an experiment from a run file. weft-fabric runs it; --explain does not need one. The
- * page of --web is served at the same time. */
+/* weft run: runs an experiment from a run file with weft-fabric. --explain needs no weft-fabric.
+ * With --web, the page is served during the run. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@
 #define OPTION       "--mpi"
 #define OWN_WORDS    16
 #define NOT_STARTED  127
-#define SIGNAL_CODES 128 /* exit codes above are signals, as in shells */
+#define SIGNAL_CODES 128 /* higher exit codes are 128 plus a signal number, as in shells */
 
 static enum weft_exit run_mpi_take(int *argc, char **argv, unsigned *ranks)
 {
@@ -62,8 +62,8 @@ static enum weft_exit run_mpi_take(int *argc, char **argv, unsigned *ranks)
 	return EXIT_DONE;
 }
 
-/* The command line of mpirun. There may be more ranks than cores, and their threads may use any
- * core. */
+/* Builds the command line of mpirun. There may be more ranks than cores, and their threads may use
+ * any core. */
 static char **words_of(int argc, char **argv, const char *program, const char *number)
 {
 	const char *const own[] = {"mpirun", "--quiet", "--oversubscribe", "--bind-to", "none",
@@ -96,8 +96,8 @@ static void become_mpirun(char **words, pid_t parent, const sigset_t *mask)
 	_exit(NOT_STARTED);
 }
 
-/* Waits until mpirun has ended. Returns its status, or -1 if it is unknown. mpirun forwards SIGUSR1
- * to the ranks, which then end the run; with SIGTERM they would have only two seconds. */
+/* Waits for mpirun to end. Returns its status, or -1 if unknown. mpirun forwards SIGUSR1 to the
+ * ranks, which then end the run; after SIGTERM they would have only two seconds. */
 static int wait_for(pid_t pid, const sigset_t *signals, bool *asked)
 {
 	const struct timespec second = {.tv_sec = 1};
@@ -116,7 +116,7 @@ static int wait_for(pid_t pid, const sigset_t *signals, bool *asked)
 	return ended == pid ? status : -1;
 }
 
-/* 'asked': a signal requested the end. If it killed ranks, it came before the run or repeatedly. */
+/* 'asked': a signal requested the end. If it killed ranks, it came early or repeatedly. */
 static int code_of(int status, bool asked)
 {
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : SIGNAL_CODES + WTERMSIG(status);
@@ -240,7 +240,7 @@ static int take_option(struct run_request *request, int option, const char *valu
 	default:
 		if (option_key_store(request, option, value))
 			return EXIT_DONE;
-		return EXIT_BAD_REQUEST; /* getopt_long() has said why */
+		return EXIT_BAD_REQUEST; /* getopt_long() has printed the reason */
 	}
 }
 
@@ -269,7 +269,7 @@ static int parse(struct run_request *request, int argc, char **argv)
 	};
 	int option, result = EXIT_DONE;
 
-	argv[0] = (char *)"weft run"; /* begins the messages of getopt_long() */
+	argv[0] = (char *)"weft run"; /* prefix of the messages of getopt_long() */
 	while (result == EXIT_DONE && (option = getopt_long(argc, argv, "-q", options, NULL)) != -1)
 		result = take_option(request, option, optarg);
 	if (result == EXIT_DONE && request->file == NULL)
@@ -277,7 +277,7 @@ static int parse(struct run_request *request, int argc, char **argv)
 	return result;
 }
 
-/* NULL after printing the reason. */
+/* Returns NULL after printing the reason. */
 static struct run_config *load(const struct run_request *request, int *code)
 {
 	struct run_config *config;
@@ -311,8 +311,8 @@ static int explain(int argc, char **argv)
 		struct topology *topology;
 
 		run_config_explain(config, stdout);
-		/* Written as comments, so that the text stays a run file. A missing topology is
-		 * reported elsewhere. */
+		/* Written as comments, so that the output is a valid run file. A missing topology
+		 * is reported elsewhere. */
 		topology = run_config_open_topology(config, &error);
 		if (topology != NULL)
 			credit_cover_report(config, topology, credit_cover_warn, NULL);
@@ -322,7 +322,7 @@ static int explain(int argc, char **argv)
 	return result;
 }
 
-/* "  KEY  word word"; further words continue in the same column. */
+/* Prints "  KEY  word word". Further words are aligned in the same column. */
 static void print_words(const struct run_words *key, FILE *out)
 {
 	int column = fprintf(out, "  %-*s", WORDS_COLUMN - 2, key->key);
@@ -348,8 +348,8 @@ static void print_usage(FILE *out)
 
 #define WEB_OPTION "--web"
 
-/* Removes the option from the arguments. Returns its address, "" for --web alone, or NULL if it is
- * missing. */
+/* Removes the option from the arguments. Returns its address, "" for --web alone, or NULL if the
+ * option is not given. */
 static const char *take_web(int *argc, char **argv)
 {
 	size_t length = strlen(WEB_OPTION);
@@ -368,7 +368,7 @@ static const char *take_web(int *argc, char **argv)
 	return address;
 }
 
-/* Words before a '--' are EAL's. */
+/* Arguments before '--' are for the EAL. */
 static int run_with_page(int argc, char **argv, const char *address)
 {
 	const char *listen = address[0] != '\0' ? address : NULL;

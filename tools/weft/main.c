@@ -129,12 +129,12 @@ static void print_usage(FILE *out)
 		fprintf(out, "    %-12s %s\n", topic->name, topic->title);
 }
 
-/* Debian's interpreter has the required modules; a different one may come first in PATH. */
+/* Debian's interpreter has the required modules; PATH may start with a different one. */
 static const char *const interpreters[] = {"/usr/bin/python3", "python3"};
 
 #define MAIN "/weft/__main__.py"
 
-/* Tells the package where this executable is, because it runs it for its own purposes. */
+/* Passes the path of this executable to the Python package, which runs it. */
 static void set_program(void)
 {
 	char program[PATH_MAX] = "";
@@ -143,8 +143,8 @@ static void set_program(void)
 		setenv("WEFT", program, 1);
 }
 
-/* An interpreter finds its library by the name with which it is started. Returns if it cannot
- * start. */
+/* An interpreter locates its library from the name with which it is started. Returns if it cannot
+ * be started. */
 static void start(const char *interpreter, char **words)
 {
 	words[0] = (char *)interpreter;
@@ -160,7 +160,7 @@ int cmd_python(int argc, char **argv)
 	words = calloc((size_t)argc + 4, sizeof(*words));
 	if (words == NULL)
 		return (int)command_fail(argv[0], EXIT_NOT_ABLE, "out of memory");
-	words[1] = isolated; /* the working directory's files are not imported */
+	words[1] = isolated; /* modules in the working directory are not imported */
 	words[2] = access(script, R_OK) == 0 ? script : installed;
 	memcpy(words + 3, argv, (size_t)argc * sizeof(*words));
 	if (access(words[2], R_OK) < 0)
@@ -189,10 +189,10 @@ static int check_output(const char *name, int result)
 		errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
 }
 
-/* The words of another program, as after 'weft lab exec LAB HOST', may also contain -h. */
+/* Arguments of other programs, as after 'weft lab exec LAB HOST', may also contain -h. */
 #define HELP_WORDS 4
 
-/* -h after the command, after its subcommand, or as the first argument of either means --help. */
+/* Replaces -h by --help after the command or subcommand, or as the first argument of either. */
 static void expand_help(int argc, char **argv)
 {
 	for (int i = 1; i < argc && i <= HELP_WORDS && strcmp(argv[i], "--") != 0; i++)
@@ -242,7 +242,7 @@ int main(int argc, char **argv)
 	static struct tty_escape guard;
 
 	tty_escape(&guard);
-	/* If the parent ignored SIGCHLD, this program could not learn how its children ended. */
+	/* If the parent ignored SIGCHLD, the exit status of children would be lost. */
 	signal(SIGCHLD, SIG_DFL);
 	if (argc < 2) {
 		print_usage(stderr);

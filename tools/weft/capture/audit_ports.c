@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "wire/frame.h"
 
-/* Kinds of frames that were captured on a wire: audit_subject.wired. */
+/* Bits of audit_subject.wired: kinds of frames that were captured on a wire. */
 enum { WIRED = 1, WIRED_DATA = 2, WIRED_CREDIT = 4 };
 
 const char *audit_way_name(const struct topology *topology, uint32_t way, char text[AUDIT_WAY_NAME])
@@ -31,7 +31,7 @@ uint32_t audit_sender_of(const struct topology *topology, const struct capture_p
 		return AUDIT_NO_WAY;
 	port.device = (uint32_t)(from[1] << 8 | from[2]);
 	if (from[0] == 0x02) {
-		/* Identities of switches begin with 1. */
+		/* Switch identities start at 1. */
 		if (port.device-- == 0)
 			return AUDIT_NO_WAY;
 		port.kind = DEVICE_SWITCH;
@@ -43,7 +43,7 @@ uint32_t audit_sender_of(const struct topology *topology, const struct capture_p
 	return topology_way_at(topology, port);
 }
 
-/* --- frames that are missing --- */
+/* --- missing frames --- */
 
 static void set_lack(struct audit_interface *interface, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -62,7 +62,7 @@ static void set_lack(struct audit_interface *interface, const char *format, ...)
 }
 
 /* Uses the file's own description of the interface. Weft ends the capture of each port with exact
- * counts of its frames, so the counts do not match if another program removed some of them. */
+ * frame counts. They do not match if another program removed some frames. */
 static void find_lack(
 	const struct capture_interface *from, bool port, struct audit_interface *interface)
 {
@@ -90,7 +90,7 @@ static bool is_of_weft(const struct capture_packet *packet)
 }
 
 /* The audit needs headers, and the credits and acknowledgements in control frames. On the virtual
- * clock, data has no payload. */
+ * clock, data frames have no payload. */
 static void note_cut(struct audit_subject *subject, struct audit_interface *interface,
 	const struct capture_packet *packet)
 {
@@ -108,7 +108,7 @@ static void note_cut(struct audit_subject *subject, struct audit_interface *inte
 	}
 }
 
-/* --- another fabric --- */
+/* --- captures of a different fabric --- */
 
 static int check_rate(const struct audit_subject *subject, uint32_t file,
 	const struct capture_interface *from, uint32_t way, struct error *error)
@@ -125,7 +125,7 @@ static int check_rate(const struct audit_subject *subject, uint32_t file,
 		subject->reader[file].path, from->name, there, here);
 }
 
-/* The source address of a frame names the port that sent it, and the fabric. */
+/* The source address of a frame identifies the sending port and the fabric. */
 static int check_sender(const struct audit_subject *subject, uint32_t file,
 	const struct capture_packet *packet, uint32_t way, struct error *error)
 {
@@ -136,7 +136,7 @@ static int check_sender(const struct audit_subject *subject, uint32_t file,
 	char right[AUDIT_WAY_NAME];
 	unsigned fabric = (unsigned)(from[4] << 8 | from[5]);
 
-	/* Any other address belongs to a port that does not know its own yet. */
+	/* Any other address belongs to a port that has not been assigned an address yet. */
 	if (from[0] != 0x02 && from[0] != 0x12)
 		return 0;
 	audit_way_name(subject->topology, way, name);
@@ -168,7 +168,7 @@ static int refuse_twice(const struct audit_subject *subject, uint32_t file, uint
 		subject->reader[other].path);
 }
 
-/* A name with a colon is the name of a port. */
+/* A name with a colon is a port name. */
 static int find_port(struct audit_subject *subject, uint32_t file, uint32_t interface,
 	uint32_t *owner, struct error *error)
 {
@@ -194,8 +194,8 @@ static int find_port(struct audit_subject *subject, uint32_t file, uint32_t inte
 	return check_rate(subject, file, from, to->way, error);
 }
 
-/* Looks at a frame of a port, or of a wire, where the addresses name the ports. Returns true if it
- * belongs to a port here. */
+/* Checks a frame of a port, or of a wire, where the addresses name the ports. Returns 1 if the
+ * frame belongs to a port of this topology. */
 static int look(struct audit_subject *subject, uint32_t file, const struct capture_packet *packet,
 	uint32_t *owner, struct error *error)
 {
@@ -228,11 +228,11 @@ static int look(struct audit_subject *subject, uint32_t file, const struct captu
 	return 1;
 }
 
-/* --- frames that are there twice --- */
+/* --- duplicate frames --- */
 
 #define RECENT 4096u
 
-/* Without the names of ports, a frame counts as one on a wire, and is there once. */
+/* Without port names, each frame counts as captured on a wire, where it occurs once. */
 struct repeats {
 	uint64_t recent[RECENT]; /* hashes */
 	struct {

@@ -15,7 +15,7 @@
 #include "lab/lab_snapshot.h"
 #include "topo/topology.h"
 
-/* Captures on the virtual clock count from 0, those on the real clock from 1970. */
+/* Time stamps count from 0 on the virtual clock, and from 1970 on the real clock. */
 #define REAL_NS UINT64_C(1000000000000000000)
 
 /* --- request --- */
@@ -152,7 +152,7 @@ int audit_capture_open(struct audit_capture *capture, const char *path,
 	return capture_reader_open(reader, path, capture->map, capture->bytes, error);
 }
 
-/* Which clock the captures are of. */
+/* Sets subject->virtual to the clock of the captures. */
 static int find_clock(struct audit_subject *subject, struct error *error)
 {
 	bool real = false;
@@ -168,7 +168,7 @@ static int find_clock(struct audit_subject *subject, struct error *error)
 	return real || subject->virtual ? 0 : error_set(error, EINVAL, "no frames in the captures");
 }
 
-/* From when on they are complete. */
+/* Sets the times between which the captures are complete. */
 static void find_times(struct audit_subject *subject)
 {
 	struct audit_rules *rules = &subject->rules.rules;

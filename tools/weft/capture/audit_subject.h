@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The input of 'weft audit' and 'weft why': the rules of a run, a lab, or a topology with routes,
- * and the captures themselves, each interface with its port. */
+/* The input of 'weft audit' and 'weft why': the rules of a run, a lab, or a topology with routes;
+ * and the captures, whose interfaces are assigned to ports. */
 
 #include "audit/audit.h"
 #include "common/commands.h"
@@ -42,15 +42,15 @@ enum {
 	}
 /* clang-format on */
 
-/* Accepts one of these options. Returns false if it is another one, or there are too many --set. */
+/* Accepts one of these options. Returns false for other options, or if there are too many --set. */
 bool audit_request_take(struct audit_request *request, int option, const char *value);
-/* EXIT_DONE, or EXIT_BAD_REQUEST after a message: files or rules are missing, or too many. */
+/* Returns EXIT_DONE, or EXIT_BAD_REQUEST after an error: files or rules are missing or conflict. */
 int audit_request_check(const struct audit_request *request, const char *command);
 
 /* An interface of a capture. */
 struct audit_interface {
-	uint32_t way; /* UINT32_MAX: a wire, where the addresses of a frame name its ports */
-	char *lack;   /* why frames are missing; NULL: none are, as far as the file shows */
+	uint32_t way; /* direction of the port; UINT32_MAX: a wire, whose ports are in the frames */
+	char *lack;   /* why frames are missing; NULL: the file shows no missing frames */
 };
 
 struct audit_capture {
@@ -59,8 +59,8 @@ struct audit_capture {
 	struct audit_interface *interface;
 };
 
-/* Maps and checks a file; the caller closes the reader and unmaps it in either case. Returns 0, or
- * -errno with error set. */
+/* Maps and checks a file. The caller closes the reader and unmaps the file, even after an error.
+ * Returns 0, or -errno with error set. */
 int audit_capture_open(struct audit_capture *capture, const char *path,
 	struct capture_reader *reader, struct error *error);
 
@@ -68,7 +68,7 @@ struct audit_subject {
 	struct run_config *run; /* from the run file */
 	struct lab lab;
 	bool has_lab;
-	uint16_t fabric;      /* number in addresses; 0: not known */
+	uint16_t fabric;      /* fabric number in addresses; 0: unknown */
 	struct topology *own; /* NULL: the lab's */
 	const struct topology *topology;
 	struct route_file route_file;
@@ -76,12 +76,12 @@ struct audit_subject {
 	struct capture_reader *reader;
 	struct audit_capture *capture;
 	uint32_t files;
-	bool *captured;    /* [way]: all frames of the port */
-	uint8_t *wired;    /* [way]: frames of this direction were captured on the wire; a set */
-	const char **part; /* [way]: why only some frames of the port were captured; NULL */
-	bool cut;          /* payloads of data frames were truncated in the capture */
-	const char *ends_first; /* the file whose end ends the audit; NULL: none */
-	bool virtual;           /* the clock */
+	bool *captured;         /* [way]: all frames of the port were captured */
+	uint8_t *wired;         /* [way]: kinds of frames captured on the wire in this direction */
+	const char **part;      /* [way]: why only some frames were captured, or NULL */
+	bool cut;               /* payloads of data frames were truncated in the capture */
+	const char *ends_first; /* file that ends first, which ends the audit; NULL: none */
+	bool virtual;           /* the captures are from the virtual clock */
 };
 
 /* Returns 0, or -errno with error set. Call audit_subject_close() in either case. */
@@ -89,29 +89,29 @@ int audit_subject_open(
 	struct audit_subject *subject, const struct audit_request *request, struct error *error);
 void audit_subject_close(struct audit_subject *subject);
 
-/* Calls 'add' with each frame in order of time; a frame on a wire leaves one port and arrives at
- * the other. Returns 0, or the first negative result; -ENOMEM. */
+/* Calls 'add' with each frame in time order. A frame on a wire is reported as leaving one port and
+ * arriving at the other. Returns 0, the first negative result, or -ENOMEM. */
 typedef int audit_subject_fn(void *ctx, const struct audit_frame_at *frame);
 int audit_subject_read(struct audit_subject *subject, audit_subject_fn *add, void *ctx);
 
-/* Assigns the interfaces of captures to ports, and checks whether the files have all frames of
- * these ports and come from this fabric. */
+/* Assigns the interfaces of captures to ports. Checks whether the files contain all frames of these
+ * ports and come from this fabric. */
 
 #define AUDIT_NO_WAY   UINT32_MAX
 #define AUDIT_WAY_NAME (TOPOLOGY_NAME_MAX + 8)
 
-/* The name of the port from which this direction of a link starts. */
+/* Writes and returns the name of the port that sends in this direction. */
 const char *audit_way_name(
 	const struct topology *topology, uint32_t way, char text[AUDIT_WAY_NAME]);
 
-/* The direction in which a frame was sent, from its source address. AUDIT_NO_WAY if that is not a
- * port of this topology. */
+/* Returns the direction in which a frame was sent, from its source address. AUDIT_NO_WAY if no port
+ * of this topology has this address. */
 uint32_t audit_sender_of(const struct topology *topology, const struct capture_packet *packet);
 
-/* Fills in the subject's interfaces, 'captured', 'wired', 'part' and 'cut'. 'owner': [ways],
- * zeroed. Returns 0, or -errno with error set: a port is in two files, or the captures are from
- * another fabric. */
+/* Sets the subject's interfaces, 'captured', 'wired', 'part' and 'cut'. 'owner' has one entry per
+ * direction and must be zeroed. Returns 0, or -errno with error set: a port is in two files, or the
+ * captures are from a different fabric. */
 int audit_ports_find(struct audit_subject *subject, uint32_t *owner, struct error *error);
 
-/* How many ports lack frames, and why the first one does, as allocated text. NULL if none does. */
+/* Returns the number of ports that lack frames and the first reason, as allocated text, or NULL. */
 char *audit_ports_missing(const struct audit_subject *subject);

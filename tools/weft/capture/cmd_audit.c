@@ -10,12 +10,12 @@
 
 /* weft audit: checks captures against the rules of the fabric (docs/man/weft-audit.1). */
 
-/* weft audit --mark: copies the capture and adds each violation in the report to the comment of its
- * frame, where the dissector looks for it. */
+/* weft audit --mark: copies the capture and appends each reported violation to the comment of its
+ * frame, which the dissector displays. */
 
 #define SNAP_BYTES 65536
 
-/* The existing comment of a packet, and the violations of its frame. */
+/* Joins the existing comment of a packet and the violations of its frame. */
 static void write_comment(const struct audit *audit, const struct capture_packet *packet,
 	char comment[PCAPNG_COMMENT_MAX + 1])
 {
@@ -74,7 +74,7 @@ static int copy(struct audit_subject *subject, const struct audit *audit, FILE *
 	return result < 0 ? result : 0;
 }
 
-/* Writes the copy of the subject's only file. EXIT_DONE, or a code after a message. */
+/* Writes the copy of the subject's only file. Returns EXIT_DONE, or a code after an error. */
 static int audit_mark_write(struct audit_subject *subject, const struct audit *audit,
 	const char *path, const char *command)
 {
@@ -151,7 +151,7 @@ static int add(void *ctx, const struct audit_frame_at *frame)
 
 /* --- answers --- */
 
-/* Kinds with violations, the earliest first. Returns their number. */
+/* Sorts the kinds with violations by the time of the first violation. Returns their number. */
 static unsigned sort(const struct audit *audit, enum audit_kind kinds[AUDIT_KIND_COUNT])
 {
 	unsigned count = 0;
@@ -305,7 +305,7 @@ static void print_text(const struct audit_subject *subject, const struct audit *
 	printf("violations       %s\n", count == 0 ? "none" : "see above");
 }
 
-/* All frames of all ports are required, unless --partial is given. */
+/* Requires all frames of all ports, unless --partial is given. */
 static int check_complete(const struct audit_subject *subject, const struct audit_request *request)
 {
 	char *missing = audit_ports_missing(subject);

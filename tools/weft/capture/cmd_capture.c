@@ -36,14 +36,14 @@ static int write_interfaces(const struct capture_reader *reader, struct pcapng *
 	return result < 0 ? result : 0;
 }
 
-/* A switch has a second record of each frame that it discards, with a comment and without a
+/* A switch records each frame that it discards a second time, with a comment and without a
  * direction. */
 static bool is_discard(const struct capture_packet *packet)
 {
 	return packet->direction == CAPTURE_BOTH && packet->comment != NULL;
 }
 
-/* Returns 0, -ENOMEM, or the error of the output. */
+/* Returns 0, -ENOMEM, or the error from writing. */
 static int write_packets(struct capture_reader *reader, struct decap *decap, struct pcapng *pcapng)
 {
 	struct capture_packet packet;

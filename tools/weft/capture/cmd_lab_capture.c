@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab capture: the process of each port writes into a FIFO, and this program joins them in the
- * output. With a slow reader, the capture loses frames (they are counted), but the switch never
- * stalls. */
+/* weft lab capture: the process of each port writes into a FIFO, and this program merges the
+ * streams. If the reader is slow, frames are dropped and counted, but the switch never stalls. */
 
 #include "lab/cmd_lab.h"
 
@@ -22,48 +21,48 @@
 
 #define COMMAND "lab capture"
 #define LOOK_MS 100
-#define END_MS  8000  /* how long a machine may be silent before its captures count as ended */
-#define REST_MS 60000 /* how long it may keep sending what it already captured */
+#define END_MS  8000  /* silence after which a machine's captures count as ended */
+#define REST_MS 60000 /* maximum time for sending frames that were already captured */
 
 /* A captured port. */
 struct tap {
 	char port[TOPOLOGY_NAME_MAX + 8];
 	char fifo[400];
-	int in; /* -1: it has ended */
+	int in; /* -1: the stream has ended */
 	struct lab_connection *connection;
 	struct pcapng_merge_stream stream;
 	bool started;
-	/* For all captured ports of another machine: a session that forwards its capture. */
-	const struct lab_remote *machine; /* NULL: a port here */
+	/* For all captured ports of another machine: a session that forwards their capture. */
+	const struct lab_remote *machine; /* NULL: a port of this machine */
 	struct lab_remote session;
 	json_t *ports;
-	uint64_t heard_ms; /* when it last sent something */
-	/* Used by the thread that requests the end. */
+	uint64_t heard_ms; /* when the machine last sent data */
+	/* Used by the thread that requests the end of captures. */
 	char answer[128];
 };
 
 struct capture_run {
 	struct lab lab;
 	struct lab_state state;
-	struct lab_connection *connection; /* [process of the state]; fd -1: none yet */
+	struct lab_connection *connection; /* [process of the state]; fd -1: not connected */
 	struct tap *tap;
 	struct pollfd *ready; /* [taps + 1] */
 	unsigned taps;
 	const struct lab_arguments *arguments;
-	char filter[CAPTURE_FILTER_TEXT];       /* "": every frame */
-	char chosen[CAPTURE_FILTER_WORDS + 32]; /* --filter, --where and --count; "": none */
+	char filter[CAPTURE_FILTER_TEXT];       /* "": all frames */
+	char chosen[CAPTURE_FILTER_WORDS + 32]; /* --filter, --where, --count; "": none */
 	struct capture_limits limits;
 	struct capture_output output;
 	uint64_t end_ms; /* when --duration ends */
 	struct pcapng_merge merge;
-	/* The first failure of copying: 0, or -errno and its description. A reader that closes the
-	 * output is not a failure. */
+	/* The first failure while copying: 0, or -errno and its description. A reader that closes
+	 * the output is not a failure. */
 	int failed;
 	struct error why;
-	/* Used by the thread that requests the end. */
+	/* Used by the thread that requests the end of captures. */
 	struct error error;
 	int stopped;
-	uint64_t ending_ms; /* since when the captures are ended */
+	uint64_t ending_ms; /* when ending the captures began */
 };
 
 /* --- copying --- */
@@ -75,7 +74,7 @@ static void end_tap(struct tap *tap)
 	tap->in = -1;
 }
 
-/* 'result' of pcapng_merge_add(). */
+/* 'result' is the error from pcapng_merge_add(). */
 static void note_failure(struct capture_run *run, const struct tap *tap, int result)
 {
 	bool written = result == -EIO;
@@ -93,8 +92,8 @@ static void note_failure(struct capture_run *run, const struct tap *tap, int res
 			result == -EPROTO ? "not a pcapng stream" : "out of memory");
 }
 
-/* Copies the bytes that a port has written. Returns false if they could not be passed on, and
- * nothing more is read from the port. */
+/* Copies the bytes that a port has written. On a write error, returns false and reads no more from
+ * the port. */
 static bool copy_tap(struct capture_run *run, struct tap *tap)
 {
 	static char bytes[65536];
@@ -133,7 +132,7 @@ static unsigned count_open(const struct capture_run *run)
 	return open;
 }
 
-/* Machines that are still capturing, because ending a capture takes a while. */
+/* Counts the machines that are still capturing, because ending a capture takes time. */
 static unsigned count_open_there(const struct capture_run *run)
 {
 	unsigned open = 0;
@@ -160,7 +159,7 @@ static bool copy_some(struct capture_run *run)
 	       lab_now_ms() < run->end_ms;
 }
 
-/* The machine is silent, or is still capturing because the request to stop has not reached it. */
+/* Returns whether the machine is silent, or still capturing because it got no stop request. */
 static bool is_overdue(const struct capture_run *run, unsigned i)
 {
 	const struct tap *tap = &run->tap[i];
@@ -170,8 +169,8 @@ static bool is_overdue(const struct capture_run *run, unsigned i)
 	return (run->ready[i].revents == 0 && now - heard > END_MS) || now - ending > REST_MS;
 }
 
-/* Reads nothing more from machines that are overdue, or from any machine after a signal:
- * finish_there() reports that. */
+/* Stops reading from overdue machines, or from all machines after a signal. finish_there() reports
+ * them. */
 static void end_taps_there(struct capture_run *run)
 {
 	for (unsigned i = 0; i < run->taps; i++) {
@@ -183,8 +182,8 @@ static void end_taps_there(struct capture_run *run)
 	}
 }
 
-/* Copies the rest while the writers end, so that they need not wait. A slow machine gets extra
- * time, which a second signal ends. Without a reader, the rest is dropped. */
+/* Copies the remaining frames while the writers end, so that they do not block. A slow machine gets
+ * extra time, which a second signal ends. Without a reader, remaining frames are dropped. */
 static void copy_rest(struct capture_run *run)
 {
 	run->ending_ms = lab_now_ms();
@@ -206,7 +205,7 @@ static void copy_rest(struct capture_run *run)
 	}
 }
 
-/* --- ordering --- */
+/* --- start and stop requests --- */
 
 static int start_there(const struct lab_arguments *arguments, struct tap *tap, struct error *error)
 {
@@ -332,14 +331,14 @@ static int add_tap(struct capture_run *run, struct topology_port port, struct er
 	if (record == NULL)
 		return error_set(error, ENODEV,
 			"%s: the process of this port was not started on this machine", tap->port);
-	/* DPDK's telemetry allows few connections, so a process gets one for all its ports. */
+	/* DPDK's telemetry allows few connections, so all ports of a process share one. */
 	tap->connection = &run->connection[record - run->state.process];
 	result = tap->connection->fd >= 0 ? 0 : lab_connect(tap->connection, record, error);
 	run->taps += result == 0;
 	return result;
 }
 
-/* Both ends of all links, as far as they are in processes of this machine. */
+/* Adds both ends of all links whose processes run on this machine. */
 static int add_all(struct capture_run *run, struct error *error)
 {
 	const struct topology *topology = run->lab.topology;
@@ -390,7 +389,7 @@ static int open_taps(
 	for (unsigned i = 0; !all && i < arguments->words && result == 0; i++)
 		result = add_named(run, arguments->word[i], error);
 	for (unsigned i = 0; i < run->taps && result == 0; i++) {
-		/* Another machine writes its filter itself. */
+		/* Another machine adds its filter to the stream itself. */
 		if (run->chosen[0] != '\0' && (run->tap[i].machine == NULL || !filters(run)))
 			run->tap[i].stream.filter = run->chosen;
 		result = open_fifo(run, &run->tap[i], error);
@@ -398,7 +397,7 @@ static int open_taps(
 	return result;
 }
 
-/* --- the whole --- */
+/* --- command --- */
 
 static void report(const struct capture_run *run)
 {
@@ -420,7 +419,7 @@ static void report(const struct capture_run *run)
 	}
 }
 
-/* The machines have reported what they captured, or why they could not. */
+/* Collects the reports of the machines: what they captured, or why they failed. */
 static int finish_there(struct capture_run *run, struct error *error)
 {
 	char said[LAB_REMOTE_SAID];
@@ -440,8 +439,8 @@ static int finish_there(struct capture_run *run, struct error *error)
 	return result;
 }
 
-/* A broken session has closed its descriptor, and a session that was not asked to capture sends
- * nothing that ends. */
+/* A broken session has closed its descriptor. A session that was not asked to capture sends no end
+ * of a stream. */
 static void leave_unstarted(struct capture_run *run)
 {
 	for (unsigned i = 0; i < run->taps; i++)
@@ -456,7 +455,7 @@ static int capture(struct capture_run *run, struct error *error)
 
 	for (unsigned i = 0; i < run->taps && started == 0; i++)
 		started = order_start(run, &run->tap[i], error);
-	/* Now a former capture is replaced. */
+	/* An existing capture file is replaced only here. */
 	if (started == 0)
 		started = capture_output_begin(&run->output, error);
 	if (run->arguments->duration_ps != WEFT_TIME_NEVER)
@@ -472,12 +471,13 @@ static int capture(struct capture_run *run, struct error *error)
 	pthread_join(thread, NULL);
 	if (started < 0)
 		return started;
-	/* Checked before 'stopped': a port whose frames are not read ends its capture itself. */
+	/* Checked before 'stopped': if the frames of a port are not read, the port ends its own
+	 * capture. */
 	if (run->failed != 0) {
 		*error = run->why;
 		return run->failed;
 	}
-	/* So does a port whose reader has gone, before or while it was told to stop. */
+	/* A port also ends its capture if the reader of the output closed it. */
 	if (run->stopped < 0 && run->output.write_errno != EPIPE) {
 		*error = run->error;
 		return -EIO;
@@ -505,7 +505,7 @@ static void close_taps(struct capture_run *run)
 	free(run->tap);
 }
 
-/* The limits of the output, and the filter for the processes. */
+/* Parses the limits of the output, and the filter for the processes. */
 static int read_arguments(struct capture_run *run, struct error *error)
 {
 	const struct lab_arguments *arguments = run->arguments;

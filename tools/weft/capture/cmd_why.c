@@ -16,7 +16,7 @@
 #define COMMAND     "why"
 #define PACKETS_MAX 4096
 #define BAR         24
-#define CAUSES      5 /* that the text lists */
+#define CAUSES      5 /* causes listed in the text */
 
 static const char usage[] =
 	"usage: weft why FILE... --run RUN [--set KEY=VALUE]... [WHICH] [--json]\n"
@@ -43,7 +43,7 @@ struct request {
 	int goal, json;
 };
 
-/* A cause of delay, summed over all packets that are shown. */
+/* A cause of delay, summed over all packets shown. */
 struct cause {
 	enum why_cause cause;
 	uint32_t way;
@@ -60,8 +60,8 @@ struct answer {
 	struct cause *cause;
 	uint32_t causes, room;
 	uint64_t part_ns[WHY_PART_COUNT], total_ns;
-	uint64_t computed_ns; /* between the messages of a critical path */
-	char *missing;        /* ports; NULL: none */
+	uint64_t computed_ns; /* time between the messages of a critical path */
+	char *missing;        /* description of missing ports; NULL: none */
 };
 
 /* --- request --- */
@@ -116,9 +116,9 @@ static int parse(int argc, char **argv, struct request *request)
 	return audit_request_check(&request->audit, COMMAND);
 }
 
-/* --- which packets --- */
+/* --- packet selection --- */
 
-/* The host whose name has 'length' characters; negative if there is none. */
+/* Returns the host named by the first 'length' characters; negative if there is none. */
 static int find_host(const struct topology *topology, const char *name, size_t length)
 {
 	char text[TOPOLOGY_NAME_MAX];
@@ -141,7 +141,7 @@ static int choose_message(struct answer *answer, const char *text)
 	if (third == second || third[1] == '\0')
 		return command_fail(COMMAND, EXIT_BAD_REQUEST,
 			"--message %s: expected SOURCE:DESTINATION:NUMBER", text);
-	/* The name of a host's port, such as h0:1, also has a colon. */
+	/* A host's port name, such as h0:1, also contains a colon. */
 	for (; second < third && (source < 0 || destination < 0);
 		second = strchr(second + 1, ':')) {
 		source = find_host(topology, text, (size_t)(second - text));
@@ -219,7 +219,7 @@ static int compare_causes(const void *one, const void *other)
 	return a->way < b->way ? -1 : a->way > b->way;
 }
 
-/* Adds the packet that is shown. */
+/* Adds the causes of the packet that is shown. */
 static bool add_causes(struct answer *answer)
 {
 	const struct why_packet *packet = &answer->shown;
@@ -425,7 +425,7 @@ static int explain(struct answer *answer, const struct request *request)
 
 	for (uint32_t i = 0; i < answer->packets && enough; i++) {
 		why_explain(answer->why, answer->packet[i], &answer->shown);
-		/* A path is listed from its last message back. */
+		/* A path is listed backwards from its last message. */
 		if (request->goal && i > 0)
 			answer->computed_ns +=
 				before_ns - answer->shown.start_ns - answer->shown.ns;

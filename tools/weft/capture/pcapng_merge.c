@@ -13,10 +13,10 @@
 #include "lab/lab_lock.h"
 #include "wire/pcapng_format.h"
 
-#define BLOCK_MAX  (1u << 20) /* larger than a frame with its comment */
+#define BLOCK_MAX  (1u << 20) /* exceeds any frame with its comment */
 #define OPTIONS_AT 16u        /* in an interface block */
 #define FILTER_MAX 500u
-#define NUMBER_AT  8u /* offset of the interface's number, in packets and statistics */
+#define NUMBER_AT  8u /* offset of the interface number in packets and statistics */
 
 static uint32_t word_at(const uint8_t *block, size_t at)
 {
@@ -31,7 +31,7 @@ static int write_block(struct pcapng_merge *merge, const uint8_t *block, uint32_
 	return merge->write(merge->ctx, block, bytes) ? 0 : -EIO;
 }
 
-/* Adds if_filter to an interface block, before its other options. */
+/* Writes an interface block with if_filter added before its other options. */
 static int write_interface(struct pcapng_merge *merge, const struct pcapng_merge_stream *stream,
 	const uint8_t *block, uint32_t bytes)
 {
@@ -68,7 +68,7 @@ static int add_interface(struct pcapng_merge_stream *stream, uint32_t number)
 	return 0;
 }
 
-/* Writes one complete block, with the number that its interface has in the joined stream. */
+/* Writes one complete block, with the number of its interface in the merged stream. */
 static int pass_block(struct pcapng_merge *merge, struct pcapng_merge_stream *stream,
 	uint8_t *block, uint32_t bytes)
 {
@@ -143,12 +143,12 @@ void pcapng_merge_end(struct pcapng_merge_stream *stream)
 	*stream = (struct pcapng_merge_stream){.bytes = NULL};
 }
 
-#define INTERFACE_AT 8u  /* the interface's number, in packets and in counts */
-#define TIME_AT      12u /* in a packet, upper half first */
-#define COUNTS_BYTES 52u /* counts that Weft writes: numbers of frames received and dropped */
+#define INTERFACE_AT 8u  /* offset of the interface number in packets and statistics */
+#define TIME_AT      12u /* offset in a packet block, upper half first */
+#define COUNTS_BYTES 52u /* size of Weft's statistics blocks: frames received and dropped */
 #define RECEIVED_AT  24u
 #define DROPPED_AT   36u
-#define ENDED        UINT64_MAX /* in 'counted': the last counts of the interface were written */
+#define ENDED        UINT64_MAX /* in 'counted': the last statistics were written */
 
 static int open_file(struct capture_output *output, struct error *error)
 {
@@ -177,7 +177,7 @@ int capture_output_open(struct capture_output *output, const char *path,
 
 int capture_output_begin(struct capture_output *output, struct error *error)
 {
-	/* Only files have a length. */
+	/* Only regular files can be truncated. */
 	if (output->fd != STDOUT_FILENO && ftruncate(output->fd, 0) < 0 && errno != EINVAL)
 		return error_set(error, errno, "%s: %s", output->rotation.name, strerror(errno));
 	return 0;
@@ -220,7 +220,7 @@ static int write_part(void *output, const void *bytes, size_t count)
 	return write_all(output, bytes, count) ? 0 : -EIO;
 }
 
-/* Drops are left out, because only the last file knows them. */
+/* Omits dropped frames, which are known only when the last file ends. */
 static bool write_counts(struct capture_output *output, uint64_t now_ns)
 {
 	struct pcapng pcapng = {.write = write_part, .ctx = output};
@@ -281,7 +281,7 @@ static bool count_interface(struct capture_output *output)
 	return true;
 }
 
-/* At the end of an interface: its counts are totals over all files. */
+/* Replaces the statistics at the end of an interface, which are totals over all files. */
 static bool write_last_counts(struct capture_output *output, const uint8_t *block, size_t bytes)
 {
 	uint8_t own[COUNTS_BYTES];

@@ -66,11 +66,11 @@ void child_signals_block(sigset_t *signals, sigset_t *before)
 	sigaddset(signals, SIGCHLD);
 	sigaddset(signals, SIGINT);
 	sigaddset(signals, SIGTERM);
-	/* A blocked signal stays pending for a later wait, even if the signal is ignored. */
+	/* A blocked signal stays pending for a later wait, even if it is ignored. */
 	if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
 		sigaddset(signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, signals, before);
-	/* If SIGCHLD stayed ignored, as some callers set it, the status of a child would be
+	/* Some callers ignore SIGCHLD. If it stayed ignored, the exit status of a child would be
 	 * lost. */
 	signal(SIGCHLD, SIG_DFL);
 }
@@ -81,13 +81,13 @@ void child_become(pid_t parent, const sigset_t *mask)
 	/* On a terminal with 'stty tostop', writers of other process groups are stopped. */
 	signal(SIGTTOU, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	/* It may have ended before. */
+	/* The parent may have ended before prctl(). */
 	if (getppid() != parent)
 		_exit(EXIT_NOT_ABLE);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 }
 
-/* The folder of this executable; "." if it is unknown. */
+/* Writes the folder of this executable; "." if unknown. */
 static void own_folder(char out[PATH_MAX])
 {
 	ssize_t length = readlink("/proc/self/exe", out, PATH_MAX - 1);

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Other programs of Weft as processes. */
+/* Runs other Weft programs as processes. */
 
 #include <signal.h>
 #include <stdbool.h>
@@ -13,32 +13,32 @@
 /* Writes the path of program 'name' ("weft-fabric"). Searches the folder of the environment's
  * WEFT_PROGRAMS, the folder of 'weft' where it is installed, the build tree, and PATH. */
 void program_path_find(const char *name, char *out, size_t size);
-/* Whether the path that it wrote, or a name in PATH, can be executed. */
+/* Returns whether a path from program_path_find(), or a name in PATH, is executable. */
 bool program_path_exists(const char *path);
-/* Replaces this process with that program. Returns only on failure, with errno. */
+/* Replaces this process with the program. Returns only on failure, with errno set. */
 void program_path_exec(const char *name, char *const argv[]);
 
-/* Monotonic time in seconds. */
+/* Returns the monotonic time in seconds. */
 double child_clock(void);
 
-/* A number that identifies the build of the program: a hash of its file, or of the version if the
- * file cannot be read. Results of different builds are not mixed. */
+/* Returns a number that identifies the build of the program: a hash of its file, or of the version
+ * if the file cannot be read. Used to avoid mixing results of different builds. */
 uint64_t child_program_mark(const char *name);
 /* Signals the process and its process group. */
 void child_signal(pid_t pid, int number);
 
-/* Blocks the signals that a program waiting for children waits for: SIGCHLD, and the termination
- * requests SIGINT, SIGTERM and SIGHUP. An ignored SIGHUP (nohup) stays ignored, an ignored SIGCHLD
- * does not. 'before': the previous mask. */
+/* Blocks the signals for which a program with children waits: SIGCHLD, and the termination requests
+ * SIGINT, SIGTERM and SIGHUP. An ignored SIGHUP (nohup) stays ignored; an ignored SIGCHLD does not.
+ * 'before' receives the previous mask. */
 void child_signals_block(sigset_t *signals, sigset_t *before);
-/* In a child of 'parent', before it becomes another program: moves it into its own process group,
- * so that Ctrl-C reaches it only through its parent, while it may still write to the terminal, and
- * makes it end with its parent. Sets the signal mask. */
+/* Call in a child of 'parent' before it executes another program. Moves the child into its own
+ * process group, so that Ctrl-C reaches it only through its parent. The child may still write to
+ * the terminal, and ends with its parent. Sets the signal mask. */
 void child_become(pid_t parent, const sigset_t *mask);
 
-/* FNV-1a with 64 bits, to distinguish builds of a program. Not for secrets. */
+/* 64-bit FNV-1a, to distinguish builds of a program. Not for security. */
 
 #define CONTENT_HASH_START 0xcbf29ce484222325u
 
-/* Continues 'hash' with the bytes. */
+/* Returns 'hash' continued with the bytes. */
 uint64_t content_hash(uint64_t hash, const void *bytes, size_t length);

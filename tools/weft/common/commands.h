@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The subcommands of 'weft', one file each. Each gets the arguments from its own name on (argv[0]
- * is "topo", "route", …), does its work and returns an enum weft_exit. Results go to standard
+/* The subcommands of 'weft', one file each. Each receives the arguments starting with its own name
+ * (argv[0] is "topo", "route", …) and returns an enum weft_exit. Results are written to standard
  * output, everything else to standard error. */
 
 #include <argp.h>
@@ -18,20 +18,20 @@
 enum weft_exit command_fail(const char *name, enum weft_exit code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same with the text of the fault, and the exit code for 'result', a negative errno. */
+/* Like command_fail(), with the error's text, and the exit code for 'result', a negative errno. */
 enum weft_exit command_error(const char *name, int result, const struct error *error);
 
-/* Prints a note of an import: topology_import.note with the command's name as context. */
+/* Prints a note of an import. A topology_import.note whose context is the command's name. */
 void command_note(void *command, const char *text);
 
-/* Whether an argument after the name is --help; main() has already replaced -h and 'weft help' with
- * it. */
+/* Returns whether an argument after the name is --help. main() has already replaced -h and 'weft
+ * help' with --help. */
 bool command_wants_help(int argc, char **argv);
 
 /* Prints the document on standard output, with further 'flags' of json_dumpf(), and releases it. */
 int command_print_json(json_t *document, size_t flags);
 
-/* The prefix of /sys, /proc and /dev: WEFT_SYSFS_ROOT for tests, else "". */
+/* Returns the prefix of /sys, /proc and /dev: WEFT_SYSFS_ROOT in tests, otherwise "". */
 const char *command_root(void);
 
 int cmd_answer(int argc, char **argv);
@@ -50,20 +50,20 @@ int cmd_web(int argc, char **argv);
 int cmd_why(int argc, char **argv);
 int cmd_complete(int argc, char **argv);
 
-/* Commands that have subcommands, such as 'weft port list': a single list of these provides the
- * usage, the dispatch, and the message about an unknown word. */
+/* Commands with subcommands, such as 'weft port list'. A single list of subcommands provides the
+ * usage, the dispatch, and the message about an unknown subcommand. */
 
-/* A subcommand: the first member of the command's own struct, which has the rest. */
+/* A subcommand. Must be the first member of the command's own struct, which contains the rest. */
 struct command_part {
 	const char *name; /* "list" */
 	/* For command_part_parse(). */
-	const char *arguments;             /* as the usage shows them */
-	const struct argp_option *options; /* ends with an empty one */
+	const char *arguments;             /* as shown in the usage */
+	const struct argp_option *options; /* terminated by an empty entry */
 	const char *doc;
-	const char *exit; /* the exit codes; NULL: 0, 2 and 3 */
+	const char *exit; /* exit codes; NULL: 0, 2 and 3 */
 };
 
-/* A command with parts. */
+/* A command with subcommands. */
 struct command_parts {
 	const char *command; /* "port" */
 	const struct command_part
@@ -73,7 +73,7 @@ struct command_parts {
 	void (*print_usage)(FILE *out);
 };
 
-/* For an array of structs whose first member 'is' is a command_part. */
+/* Initialises command_parts from an array of structs whose first member 'is' is a command_part. */
 #define COMMAND_PARTS(command, array, print_usage)                                               \
 	{                                                                                        \
 		command, &(array)[0].is, sizeof((array)[0]), sizeof(array) / sizeof((array)[0]), \
@@ -83,12 +83,12 @@ struct command_parts {
 /* Prints a usage line for each subcommand. */
 void command_parts_print(const struct command_parts *parts, FILE *out);
 
-/* The number of the subcommand that argv[1] names, or -1 if there is none to run: help or the
- * reason was printed, and *code is the exit code. */
+/* Returns the index of the subcommand named by argv[1]. Returns -1 after printing help or an error;
+ * *code is then the exit code. */
 int command_parts_choose(const struct command_parts *parts, int argc, char **argv, int *code);
 
 /* Parses the arguments of a subcommand, whose name is argv[0], into 'input' with argp, using this
- * parser and 'flags'. A wrong option or --help ends the program. */
+ * parser and 'flags'. Exits the program on an invalid option or --help. */
 void command_part_parse(const struct command_parts *parts, const struct command_part *part,
 	argp_parser_t parser, unsigned flags, int argc, char **argv, void *input);
 

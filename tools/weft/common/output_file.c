@@ -57,7 +57,7 @@ int output_file_close(struct output_file *output)
 	if (!to_file(output)) {
 		bool good = !ferror(output->file);
 
-		/* Standard output itself stays open. */
+		/* Standard output itself is not closed. */
 		if ((output->file == stdout ? fflush(stdout) : fclose(output->file)) == 0 && good)
 			return EXIT_DONE;
 		return command_fail(output->command, EXIT_NOT_ABLE,

@@ -31,8 +31,8 @@ static int refuse(
 	return -EINVAL;
 }
 
-/* Results do not contain negative numbers. 'figures': except in lists, which may name ports and
- * hosts, only numbers, true, false and null are allowed. */
+/* Results contain no negative numbers. With 'figures', values are limited to numbers, true, false
+ * and null, except in lists, which may contain port and host names. */
 static int check_value(
 	const struct reader *reader, const char *at, const json_t *value, bool figures)
 {
@@ -63,7 +63,7 @@ static int check_value(
 	return 0;
 }
 
-/* The sections whose values other commands use. */
+/* Checks the sections whose values other commands use. */
 static int check_sections(const struct reader *reader, const json_t *result)
 {
 	static const struct {
@@ -164,7 +164,7 @@ json_t *result_file_load(const char *path, struct error *error)
 	return NULL;
 }
 
-/* The position of the last '}' in the file. */
+/* Returns the position of the last '}' in the file. */
 static long last_brace(FILE *file)
 {
 	long at;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Loaded by 'weft lab mpirun --record' into each rank of an MPI program: writes what the ranks
- * send, receive and compute as a schedule in GOAL (lib/goal/goal.h). Each rank keeps its own text,
- * and MPI_Finalize gathers all of them in rank 0, which writes the file $WEFT_RECORD.
+/* Loaded by 'weft lab mpirun --record' into each rank of an MPI program. Writes the ranks' messages
+ * and computing times as a GOAL schedule (lib/goal/goal.h). Each rank stores its own text;
+ * MPI_Finalize gathers the texts on rank 0, which writes the file $WEFT_RECORD.
  *
- * Between two calls of MPI a rank computes for as long as its thread had a CPU. A recv has the
- * source and tag of the message that it got. Collectives become messages: bcast, reduce and
+ * Between two MPI calls, a rank computes for as long as its thread had a CPU. A recv contains the
+ * source and tag of the message that it received. Collectives become messages: bcast, reduce and
  * allreduce binomial trees, barrier a dissemination, allgather a ring, alltoall and alltoallv
- * pairwise, gather and scatter one message per rank. Not recorded, but named at the end: the
- * functions in NOT_RECORDED. For C and C++, and one thread that calls MPI. */
+ * pairwise, gather and scatter one message per rank. The functions in NOT_RECORDED are not
+ * recorded, but listed at the end. For C and C++, and a single thread that calls MPI. */
 
 #include "weft_record.h"
 
@@ -31,7 +31,7 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The memory stream does not remember that memory ran out. */
+/* The memory stream does not report later that memory ran out. */
 __attribute__((format(printf, 1, 2))) static void print(const char *format, ...)
 {
 	va_list arguments;
@@ -125,7 +125,7 @@ uint64_t record_bytes_of(int count, MPI_Datatype type)
 	return (uint64_t)count * (uint64_t)size;
 }
 
-/* Operations of one step wait for 'last'; the next operation waits for all of them. */
+/* Operations of one step depend on 'last'; the next operation depends on all of them. */
 
 uint32_t record_put(
 	uint32_t label, const char *text, uint64_t bytes, int peer, uint32_t tag, uint32_t after)
@@ -155,7 +155,7 @@ void record_put_blocking(const char *text, uint64_t bytes, int peer, uint32_t ta
 		record.last = record_put(++record.labels, text, bytes, peer, tag, record.last);
 }
 
-/* --- begin and end --- */
+/* --- start and end --- */
 
 static void start(void)
 {
@@ -181,7 +181,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	return result;
 }
 
-/* Rank 0 has its own text, and receives the texts of the other ranks in pieces. */
+/* Rank 0 writes its own text, and receives the texts of the other ranks in pieces. */
 static void write_rank(FILE *file, int rank, unsigned long long length, MPI_Comm comm)
 {
 	char *piece = malloc(PIECE_BYTES);
@@ -257,8 +257,8 @@ int MPI_Finalize(void)
 	if (lengths == NULL)
 		PMPI_Abort(MPI_COMM_WORLD, 3);
 	length = record.length;
-	/* The program on rank 0 may still wait for any message of MPI_COMM_WORLD: not for one of
-	 * these. */
+	/* The program on rank 0 may have a pending wildcard receive on MPI_COMM_WORLD, which must
+	 * not match these messages. */
 	if (PMPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm) != MPI_SUCCESS)
 		PMPI_Abort(MPI_COMM_WORLD, 3);
 	PMPI_Gather(
@@ -274,7 +274,7 @@ int MPI_Finalize(void)
 	return PMPI_Finalize();
 }
 
-/* Records the name and jumps to the function, whatever its arguments are. */
+/* Records that the function was called, and jumps to it with its arguments unchanged. */
 #if defined(__x86_64__)
 /* clang-format off */
 #define NOT_RECORDED(X)                                                                  \

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Shared only by the files of the recorder (weft_record.c). */
+/* Private to the recorder (weft_record.c). */
 
 #include <mpi.h>
 #include <stddef.h>
@@ -19,37 +19,37 @@ struct pending {
 
 struct record {
 	FILE *out;
-	int incomplete; /* memory ran out, so parts are missing */
+	int incomplete; /* memory ran out, so the text is incomplete */
 	char *text;
 	size_t length;
-	uint32_t labels, last;     /* the operation that the next one waits for; 0: none */
-	uint64_t left_ns, done_ns; /* CPU time when MPI was last left, and since the last calc */
+	uint32_t labels, last;     /* operation on which the next one depends; 0: none */
+	uint64_t left_ns, done_ns; /* CPU time when MPI was last left; since the last calc */
 	struct pending *pending;
 	size_t count, room;
-	uint16_t sequence; /* number of collectives so far */
+	uint16_t sequence; /* number of collectives */
 	char missed[256];
 };
 
 extern struct record record;
 
-/* Call them before and after the work of an MPI function; leave returns the function's result. */
+/* Call before and after the body of an MPI function. record_leave() returns 'result'. */
 void record_enter(void);
 int record_leave(int result);
-/* Adds the computing time up to now. */
+/* Adds the computing time since MPI was last left. */
 void record_account(void);
-/* Writes the computing time as an operation. */
+/* Writes the accumulated computing time as a calc operation. */
 void record_flush(void);
 
 int record_world_rank(MPI_Comm comm, int rank);
-/* 0: the world. */
+/* Returns the number of a communicator; 0: MPI_COMM_WORLD. */
 uint32_t record_number_of(MPI_Comm comm);
 uint32_t record_tag_of(MPI_Comm comm, int tag);
 uint64_t record_bytes_of(int count, MPI_Datatype type);
 
-/* Writes a send or recv that waits for the operation 'after'. Returns its label. */
+/* Writes a send or recv that depends on the operation 'after'. Returns its label. */
 uint32_t record_put(
 	uint32_t label, const char *text, uint64_t bytes, int peer, uint32_t tag, uint32_t after);
-/* The next operation waits for all of these. */
+/* Makes the next operation depend on all of these. */
 void record_join(const uint32_t *label, unsigned count);
 void record_put_blocking(const char *text, uint64_t bytes, int peer, uint32_t tag);
 

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-/* Collectives as messages. */
+/* Records collectives as messages. */
 
-#define COLLECTIVE 0x80000000u /* in tags */
+#define COLLECTIVE 0x80000000u /* set in the tags of collectives */
 
 struct team {
 	MPI_Comm comm;
@@ -31,7 +31,7 @@ static void team_put(const struct team *team, const char *text, int peer, uint64
 		record_put_blocking(text, bytes, record_world_rank(team->comm, peer), team->tag);
 }
 
-/* Sends and receives at once. */
+/* Sends and receives concurrently. */
 static void exchange(
 	const struct team *team, int to, uint64_t out_bytes, int from, uint64_t in_bytes)
 {
@@ -106,7 +106,7 @@ int MPI_Allreduce(const void *out, void *in, int count, MPI_Datatype type, MPI_O
 	return record_leave(PMPI_Allreduce(out, in, count, type, op, comm));
 }
 
-/* 'root' exchanges a message with each of the other ranks. */
+/* 'root' exchanges one message with each other rank. */
 static void star(const struct team *team, int root, uint64_t bytes, int inwards)
 {
 	uint32_t after = record.last;

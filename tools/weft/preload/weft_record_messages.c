@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Messages between two ranks. */
+/* Records point-to-point messages. */
 
 /* --- one message --- */
 
@@ -123,7 +123,7 @@ int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI
 	return record_leave(result);
 }
 
-/* The request has completed. Returns its label, or 0 if the request was not recorded. */
+/* Removes a completed request. Returns its label, or 0 if the request was not recorded. */
 static uint32_t complete(MPI_Request request, const MPI_Status *status)
 {
 	for (size_t i = 0; i < record.count; i++) {
@@ -144,8 +144,8 @@ static uint32_t complete(MPI_Request request, const MPI_Status *status)
 	return 0;
 }
 
-/* Calls 'wait', which completes 'count' of the requests or those in 'index', and records their
- * completion. */
+/* Calls 'wait', which completes either 'count' requests or those listed in 'index', and records the
+ * completions. */
 #define COMPLETE(requests, number, statuses, wait)                                         \
 	do {                                                                               \
 		size_t all = (size_t)(number);                                             \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Preloaded before libfaketime into programs of a dilated lab. Wraps waiting calls that libfaketime
- * 0.9.10 leaves in real time, or that never return with it, because deadlines use the slow clock,
- * but the kernel measures real time. The kernel's packet time stamps would also be real, so
- * requests for them fail. Not part of any Weft program. */
+/* Preloaded before libfaketime into programs of a dilated lab. Wraps blocking calls that
+ * libfaketime 0.9.10 leaves in real time, or that never return with it because deadlines use the
+ * slow clock but the kernel measures real time. Kernel packet time stamps would also be in real
+ * time, so requests for them fail. Not part of any Weft program. */
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,7 +28,7 @@
 #define US_PER_S INT64_C(1000000)
 #define LONGEST  (INT64_MAX / 4)
 
-/* The next function with this name after this library. */
+/* The next definition of this function after this library. */
 #define NEXT(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
 
 static int64_t dilation(void)
@@ -63,7 +63,7 @@ static struct timeval timeval_of(int64_t us)
 	return (struct timeval){.tv_sec = us / US_PER_S, .tv_usec = us % US_PER_S};
 }
 
-/* The kernel's time at which the slow clock shows 'shown'. */
+/* Returns the kernel's time at which the slow clock shows 'shown'. */
 static struct timespec real_deadline(clockid_t clock, const struct timespec *shown)
 {
 	struct timespec now, real;
@@ -113,7 +113,7 @@ static void scale_timeval(struct timeval *time, bool longer)
 {
 	int64_t us = (int64_t)time->tv_sec * US_PER_S + time->tv_usec;
 
-	/* The shortest interval must not become 0, because that means 'off'. */
+	/* The shortest interval must not become 0, because 0 disables the timer. */
 	*time = timeval_of(longer ? stretch(us) : (us + dilation() - 1) / dilation());
 }
 
@@ -154,7 +154,7 @@ int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *ti
 	return NEXT(sigtimedwait)(set, info, timeout != NULL ? &real : NULL);
 }
 
-/* The compiler calls these instead of poll() and ppoll() if it knows the size of the array. */
+/* The compiler calls these instead of poll() and ppoll() if the array size is known. */
 int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t size)
 {
 	if (size / sizeof(*fds) < count)

@@ -92,7 +92,7 @@ static int take_option(struct request *request, int option, const char *value)
 	case 'w':
 		return topology_cut_add(&request->cut, "route compute", value);
 	case 's':
-		/* The largest integer that JSON readers support. */
+		/* The largest integer that all JSON readers support. */
 		if (!quantity_number(value, 0, INT64_MAX, &number))
 			return refuse("--seed", value, "0 to 9223372036854775807");
 		request->options.seed = number;
@@ -129,7 +129,7 @@ static int take_option(struct request *request, int option, const char *value)
 	default:
 		if (option_key_store(request, option, value))
 			return EXIT_DONE;
-		return EXIT_BAD_REQUEST; /* getopt_long() has said why */
+		return EXIT_BAD_REQUEST; /* getopt_long() has printed the reason */
 	}
 }
 
@@ -197,7 +197,7 @@ static int parse(struct request *request, int argc, char **argv)
 	int option, result = EXIT_DONE;
 
 	optind = 1;
-	argv[0] = (char *)"weft route compute"; /* begins the messages of getopt_long() */
+	argv[0] = (char *)"weft route compute"; /* prefix of the messages of getopt_long() */
 	while (result == EXIT_DONE && (option = getopt_long(argc, argv, "o:", options, NULL)) != -1)
 		result = take_option(request, option, optarg);
 	if (result != EXIT_DONE)
@@ -209,7 +209,7 @@ static int parse(struct request *request, int argc, char **argv)
 	return check(request);
 }
 
-/* The first algorithm with a tree; all algorithms of a computation share its root. */
+/* Returns the first algorithm with a tree. All algorithms of a computation share its root. */
 static const struct route_algorithm *rooted(const struct request *request)
 {
 	for (unsigned i = 0; i < request->count; i++)
@@ -264,7 +264,7 @@ static double seconds_since(const struct timespec *start)
 	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) * 1e-9;
 }
 
-/* For tables, the number of pairs that they connect. */
+/* Returns the number of routes. For tables, this is the number of connected pairs. */
 static uint64_t count_routes(const struct topology *topology, const struct route_file *file,
 	const struct route_gaps *gaps)
 {
@@ -287,8 +287,8 @@ static json_t *cut_off_json(const struct topology *topology, const struct route_
 	return list;
 }
 
-/* The guarantee of a single algorithm needs no check. Route sets that are each deadlock-free may
- * form a cycle together. */
+/* Returns whether freedom from deadlock is guaranteed and needs no check. Only a single algorithm
+ * guarantees it: route sets that are each deadlock-free may form a cycle together. */
 static bool is_promised(const struct request *request)
 {
 	return request->count == 1 && request->algorithms[0]->deadlock_free;
@@ -335,8 +335,8 @@ static void print_text(const struct topology *topology, const struct route_file 
 			100 * route_set_excess(file->set));
 }
 
-/* The peak memory of the process; 0 if unknown. getrusage() would include the memory of the process
- * that started this one. */
+/* Returns the peak memory of the process in bytes; 0 if unknown. getrusage() would include the
+ * memory of the process that started this one. */
 static uint64_t peak_memory(void)
 {
 	FILE *status = fopen("/proc/self/status", "r");
@@ -352,7 +352,7 @@ static uint64_t peak_memory(void)
 	return kib * 1024;
 }
 
-/* Looks for a cycle and formats its text. Returns the errors of route_verify(). */
+/* Searches for a cycle and formats it. Returns the errors of route_verify(). */
 static int find_cycle(const struct topology *topology, const struct route_file *file, char *text,
 	size_t size, struct error *error)
 {
@@ -374,7 +374,7 @@ static int find_cycle(const struct topology *topology, const struct route_file *
 	return 0;
 }
 
-/* Writes the routes, and prints a summary and any problems. */
+/* Writes the routes, and prints a summary and any faults. */
 static int finish(const struct request *request, const struct topology *topology,
 	const struct route_file *file, double seconds)
 {

@@ -17,7 +17,7 @@ struct request {
 	const char *format, *output;
 };
 
-/* The value of an option; NULL after printing an error. */
+/* Returns the value of an option; NULL after printing an error. */
 static const char *value_of(int *i, int argc, char **argv)
 {
 	if (*i + 1 < argc)
@@ -52,7 +52,7 @@ static int check(const struct request *request)
 	return EXIT_DONE;
 }
 
-/* Writes 'table', or the cabling if 'table' is NULL, to NAME plus the suffix. */
+/* Writes 'table', or the cabling if 'table' is NULL, to a file named NAME plus the suffix. */
 static int write_file(const struct request *request, const struct topology *topology,
 	const struct route_table *table, const char *ending)
 {

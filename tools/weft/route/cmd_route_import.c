@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft route import: reads the routes in use in an InfiniBand network, and writes a route file. */
+/* weft route import: converts the routes in use on an InfiniBand network into a route file. */
 
 #include <stdlib.h>
 #include <string.h>

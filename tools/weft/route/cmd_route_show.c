@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft route show: the routes of one pair of hosts, or its path through the tables. */
+/* weft route show: prints the routes of one pair of hosts, or its path through the tables. */
 
 #include "route_subject.h"
 
@@ -33,7 +33,7 @@ static int show_routes(const struct topology *topology, const struct route_set *
 	return result;
 }
 
-/* Prints the other ports that the switch may use, after the route: " s0:4|5". */
+/* Prints the alternative ports of a switch after the route. */
 static void print_alternatives(const struct topology *topology, const struct route_table *table,
 	uint32_t at, uint32_t destination)
 {
@@ -93,7 +93,7 @@ static int find_host(const struct topology *topology, const char *name, uint32_t
 	return EXIT_DONE;
 }
 
-/* Whether there is any route from the pair's source. */
+/* Returns whether there is any route from the pair's source. */
 static bool has_way(const struct subject *subject, uint32_t source, uint32_t destination)
 {
 	struct topology_port at = {.kind = DEVICE_HOST, .device = source};
@@ -136,7 +136,7 @@ int cmd_route_show(int argc, char **argv)
 		return command_fail(NAME, EXIT_BAD_REQUEST,
 			"%u arguments; expected TOPO ROUTES SOURCE DESTINATION",
 			request.files + (request.topology != NULL));
-	request.files = 1; /* the other two are the hosts */
+	request.files = 1; /* the remaining two arguments are the hosts */
 	if (result == EXIT_DONE)
 		result = subject_open(&subject, &request);
 	if (result != EXIT_DONE)

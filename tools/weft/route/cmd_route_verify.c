@@ -9,7 +9,7 @@
 #include "route_subject.h"
 #include "topo/cmd_topo.h"
 
-/* The label that all files have in common, or else the labels of all files, joined with '+'. */
+/* Writes the label that all files share, or the labels of all files joined with '+'. */
 static void join_labels(const struct subject *subject, size_t offset, char *out, size_t size)
 {
 	size_t length = 0;
@@ -25,7 +25,7 @@ static void join_labels(const struct subject *subject, size_t offset, char *out,
 	}
 }
 
-/* null: there are no two hosts on different switches. */
+/* Returns null if no two hosts are on different switches. */
 static json_t *over_far(const struct route_report *report, double value)
 {
 	return report->far_routes > 0 ? json_real(value) : json_null();

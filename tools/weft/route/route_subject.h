@@ -15,11 +15,11 @@ struct topology_cut {
 	unsigned count;
 };
 
-/* Adds one. Returns EXIT_DONE, or the exit code after printing an error for the command. */
+/* Adds one failure. Returns EXIT_DONE, or the exit code after printing an error. */
 int topology_cut_add(struct topology_cut *cut, const char *command, const char *failed);
 
-/* Opens a file or generator and removes the failed parts. The caller destroys the topology. NULL
- * after printing an error; '*code' is then the exit code. */
+/* Opens a file or generator and removes the failed parts. The caller destroys the topology. Returns
+ * NULL after printing an error; '*code' is then the exit code. */
 struct topology *topology_cut_open(
 	const struct topology_cut *cut, const char *command, const char *spec, int *code);
 
@@ -28,14 +28,14 @@ struct topology *topology_cut_open(
 
 #define SUBJECT_FILES_MAX 8
 
-/* The arguments of the command. */
+/* The command's arguments. */
 struct subject_request {
 	const char *command;  /* for messages */
-	unsigned files_max;   /* that the command takes */
+	unsigned files_max;   /* limit of this command */
 	const char *topology; /* NULL until it is given */
 	const char *name[SUBJECT_FILES_MAX];
 	unsigned files;
-	struct topology_cut cut; /* --without */
+	struct topology_cut cut; /* failures given with --without */
 };
 
 struct subject {
@@ -44,11 +44,11 @@ struct subject {
 	unsigned files;
 };
 
-/* Parses argv[*i] and its value: TOPO, then ROUTES..., and '--without WHAT'. EXIT_DONE, or prints
- * an error. */
+/* Parses argv[*i] and its value: TOPO, then ROUTES..., and '--without WHAT'. Returns EXIT_DONE, or
+ * an exit code after printing an error. */
 int subject_argument(struct subject_request *request, int *i, int argc, char **argv);
 
-/* Returns EXIT_DONE, and the caller must close it; or prints an error. */
+/* Returns EXIT_DONE, and the caller must close the subject; or an exit code after an error. */
 int subject_open(struct subject *subject, const struct subject_request *request);
 void subject_close(struct subject *subject);
 

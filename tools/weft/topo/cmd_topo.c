@@ -9,7 +9,7 @@
 #include "topo/generator.h"
 #include "topo/topology_levels.h"
 
-/* weft topo: makes, shows and checks topologies. */
+/* weft topo: generates, shows and checks topologies. */
 
 static const char usage[] =
 	"usage: weft topo gen KIND [--OPTION VALUE]... [-o FILE]\n"
@@ -183,7 +183,7 @@ static int take_option(struct request *request, char **argv)
 	return append(request, "=", argv[1]) == EXIT_DONE ? 2 : 0;
 }
 
-/* The same for any argument. */
+/* Parses any argument, with the same return value. */
 static int take_argument(struct request *request, char **argv)
 {
 	if (strcmp(argv[0], "-o") == 0) {

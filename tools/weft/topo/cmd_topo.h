@@ -22,12 +22,12 @@ int cmd_topo_dot(int argc, char **argv);
 int cmd_topo_import(int argc, char **argv);
 int cmd_topo_export(int argc, char **argv);
 
-/* Parses "FILE [--json]" for show, check, levels and dot. EXIT_DONE, or the code of the error that
- * was printed. 'json' NULL: the command has no JSON form. */
+/* Parses "FILE [--json]" for show, check, levels and dot. Returns EXIT_DONE, or an exit code after
+ * printing an error. 'json' NULL: the command has no JSON output. */
 int cmd_topo_arguments(int argc, char **argv, const char **spec, bool *json);
 
-/* Reads a listing in any format, and prints notes on standard error, or reads a topology file or
- * generator; then detects levels. 'addresses' as topology_import.addresses. Returns NULL with
+/* Reads a topology file, a generator, or a listing in any format, whose notes are printed on
+ * standard error; then detects levels. 'addresses' as topology_import.addresses. Returns NULL with
  * '*result' set after printing an error. */
 struct ib_addresses;
 struct topology *cmd_topo_read_listing(
@@ -36,30 +36,30 @@ struct topology *cmd_topo_read_listing(
 /* Prints the topology's levels, one per line. */
 void cmd_topo_print_levels(const struct topology *topology, FILE *out);
 
-/* The document of 'show --json'. Returns NULL if out of memory. */
+/* Returns the document of 'show --json', or NULL if out of memory. */
 json_t *cmd_topo_json(const struct topology *topology);
 
-/* The names of the channels in the cycle of a report; empty without a cycle. */
+/* Returns the names of the channels in the report's cycle; empty if there is no cycle. */
 struct route_report;
 json_t *cmd_topo_cycle_json(const struct topology *topology, const struct route_report *report);
 
-/* Writes a topology file; 'path' NULL or "-": standard output. It must not overwrite 'input' (may
- * be NULL), its source. */
+/* Writes a topology file; 'path' NULL or "-" means standard output. Refuses to overwrite the source
+ * 'input' (may be NULL). */
 int cmd_topo_write(
 	const char *command, const struct topology *topology, const char *input, const char *path);
 
-/* Files with the routes in force in an InfiniBand network, for 'weft route import' and 'weft twin'.
+/* Files with the routes in use on an InfiniBand network, for 'weft route import' and 'weft twin'.
  */
 
 struct opensm_files {
 	const char *routes, *subnet, *map, *records; /* NULL: not given */
 };
 
-/* Where the file after --subnet, --sl2vl or --path-records goes; NULL: another option. */
+/* Returns where the file after --subnet, --sl2vl or --path-records is stored, or NULL. */
 const char **opensm_files_option(struct opensm_files *files, const char *option);
 
-/* Reads tables or, with 'map', routes in layers of VCs. Sorts the addresses of the listing, if
- * there are any. 0, and the caller closes 'file', or a negative errno with 'error'. */
+/* Reads tables or, with 'map', routes in layers of VCs. Sorts the listing's addresses, if any.
+ * Returns 0, and the caller closes 'file'; or a negative errno with error set. */
 int opensm_files_read(const struct opensm_files *files, const struct topology *topology,
 	struct ib_addresses *addresses, struct topology_import *import, struct route_file *file,
 	struct error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft topo import, export and dot: convert topologies between formats of other programs. */
+/* weft topo import, export and dot: converts topologies to and from formats of other programs. */
 
 #include "cmd_topo.h"
 
@@ -53,8 +53,8 @@ static int take_format(struct request *request, const char *name, bool reading)
 		request->name, EXIT_BAD_REQUEST, "--format %s: expected one of %s", name, known);
 }
 
-/* The value of "--option VALUE" or "--option=VALUE". Returns NULL if argv[*i] is another argument,
- * "" if the value is missing. */
+/* Returns the value of "--option VALUE" or "--option=VALUE"; NULL if argv[*i] is a different
+ * argument, "" if the value is missing. */
 static const char *value_of(const char *option, int argc, char **argv, int *i)
 {
 	size_t length = strlen(option);
@@ -68,7 +68,7 @@ static const char *value_of(const char *option, int argc, char **argv, int *i)
 	return *i + 1 < argc ? argv[++*i] : "";
 }
 
-/* --only or --exclude REGEX; -1 for another argument. */
+/* Parses --only or --exclude REGEX. Returns -1 for other arguments. */
 static int take_regex(struct request *request, const char *option, int argc, char **argv, int *i,
 	regex_t *regex, bool *has)
 {
@@ -91,7 +91,7 @@ static int take_regex(struct request *request, const char *option, int argc, cha
 	return EXIT_DONE;
 }
 
-/* The options of import alone; -1 for another argument. */
+/* Parses the options specific to import. Returns -1 for other arguments. */
 static int take_import_option(struct request *request, int argc, char **argv, int *i)
 {
 	int result;
@@ -191,7 +191,7 @@ int cmd_topo_export(int argc, char **argv)
 	return result == EXIT_DONE ? export(&request) : result;
 }
 
-/* NULL after printing an error; '*result' is then the exit code. */
+/* Returns NULL after printing an error; '*result' is then the exit code. */
 static struct topology *import_from(struct request *request, int *result)
 {
 	bool piped = strcmp(request->in, "-") == 0;
@@ -215,12 +215,12 @@ static struct topology *import_from(struct request *request, int *result)
 	return topology;
 }
 
-/* Detects a format by words that only its lines have; NULL: this one tells nothing. */
+/* Recognises a format by words that occur only in its files. NULL: the line is inconclusive. */
 static const struct topology_format *recognise_line(const char *line, size_t length)
 {
 	static const struct {
 		const char *word;
-		bool first; /* at the start of the line */
+		bool first; /* must be at the start of the line */
 		const struct topology_format *format;
 	} signs[] = {{"Podsize", true, &format_htsim}, {")==>", false, &format_iblinkinfo},
 		{"PHY=", false, &format_opensm}, {"SwitchName=", true, &format_slurm},
@@ -240,7 +240,7 @@ static const struct topology_format *recognise_line(const char *line, size_t len
 	return NULL;
 }
 
-/* NULL: a topology file or a generator. */
+/* Returns NULL for a topology file or a generator. */
 static const struct topology_format *recognise(const char *text, size_t length)
 {
 	const struct topology_format *format = NULL;

@@ -209,7 +209,7 @@ int cmd_topo_show(int argc, char **argv)
 	return result;
 }
 
-/* A warning that is not an error: switches that no host can reach. "" if there is none. */
+/* Writes a warning if hosts cannot reach some switches, otherwise "". */
 static int find_warning(const struct topology *topology, const char *spec, char *text, size_t size)
 {
 	const struct topology_device *device;

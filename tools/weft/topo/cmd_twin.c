@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft twin: shows what the cables and routes of a network allow, from listings that an operator
- * can print. */
+/* weft twin: shows what the cables and routes of a network allow, based on listings that an
+ * operator can print. */
 
 #include <errno.h>
 #include <jansson.h>
@@ -17,7 +17,7 @@
 #include "topo/topology_levels.h"
 #include "twin.h"
 
-/* Switches for which these take seconds. */
+/* Numbers of switches up to which these algorithms take seconds. */
 #define SMART_MAX    32
 #define BALANCED_MAX 64
 #define LAYERED_MAX  256
@@ -128,7 +128,7 @@ static int try_algorithm(struct twin *twin, const struct topology *topology,
 	return result;
 }
 
-/* Shortest paths in layers of VCs, if at most VC_RULE_CLASSES_MAX are enough. */
+/* Tries shortest paths in layers of VCs, if VC_RULE_CLASSES_MAX layers are sufficient. */
 static int try_layered(
 	struct twin *twin, const struct route_algorithm *algorithm, struct error *error)
 {
@@ -149,7 +149,7 @@ static int try_layered(
 	return result == -EINVAL ? 0 : result;
 }
 
-/* Algorithms that fit the network and take seconds. */
+/* Tries the algorithms that suit the network and take seconds. */
 static int try_algorithms(struct twin *twin, struct error *error)
 {
 	const struct topology *topology = twin->topology;

@@ -18,7 +18,7 @@ const char **opensm_files_option(struct opensm_files *files, const char *option)
 						       : NULL;
 }
 
-/* The file's text, or NULL if no file is given; '*result' < 0: it cannot be read. */
+/* Returns the file's text; NULL if no file is given, or with '*result' < 0 if reading failed. */
 static char *read_text(const char *path, size_t *length, int *result, struct error *error)
 {
 	char *text = path != NULL && *result == 0 ? file_text_read(path, INPUT_MAX, length, error)
@@ -49,7 +49,7 @@ static int read_tables(const struct opensm_files *files, struct opensm_nodes *no
 	return result;
 }
 
-/* Adds the routes with lanes. */
+/* Adds the routes with virtual lanes. */
 static int read_lanes(const struct opensm_files *files, struct opensm_nodes *nodes,
 	struct topology_import *import, struct route_file *file, struct error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft twin: finds cables that differ from the others of their level. */
+/* weft twin: finds cables that differ from other cables on the same level. */
 
 #include <errno.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static unsigned links_up(const struct topology *topology, uint32_t at)
 	return up;
 }
 
-/* The value that occurs most often among the links up of a level's switches. */
+/* Returns the most frequent number of uplinks among the switches of a level. */
 static unsigned usual_links_up(const struct topology *topology, unsigned stage)
 {
 	uint32_t count[TOPOLOGY_PORTS_MAX + 1] = {0};
@@ -73,7 +73,7 @@ static void find_uneven(struct twin *twin)
 	}
 }
 
-/* The lower level of a cable, 0 for one to a host. Cables of the same class are compared. */
+/* Returns the lower level of a cable; 0 for a host's cable. Cables of one class are compared. */
 static unsigned class_of(const struct topology *topology, const struct topology_link *link)
 {
 	unsigned a, b;
@@ -99,7 +99,7 @@ static int compare_rates(const void *a, const void *b)
 	return (x->rate_bps > y->rate_bps) - (x->rate_bps < y->rate_bps);
 }
 
-/* usual[class]: the rate that most cables of the class have. */
+/* Sets usual[class] to the rate of most cables of the class. */
 static int find_usual_rates(const struct topology *topology, uint64_t usual[UINT8_MAX + 1])
 {
 	struct rate *rate = calloc(topology->links + 1u, sizeof(*rate));

@@ -16,13 +16,13 @@
 #define UNKNOWN_MAX 50
 #define WORD_BYTES  4
 
-/* The values of a file for one direction of a link. */
+/* Counter values of one direction of a link. */
 struct reading {
 	bool known;
 	uint64_t words, wait;
 };
 
-/* A direction of a link between switches. */
+/* One direction of a link between switches. */
 struct channel {
 	uint32_t way;
 	double bytes, wait;
@@ -32,7 +32,7 @@ struct channel {
 struct comparison {
 	const struct topology *topology;
 	const struct ib_addresses *addresses;
-	struct reading *file[2]; /* by way */
+	struct reading *file[2]; /* indexed by direction */
 	struct channel *channel;
 	uint32_t channels, missing;
 	json_t *unknown;
@@ -51,7 +51,7 @@ static void add_unknown(struct comparison *comparison, const struct ib_counter *
 	json_array_append_new(comparison->unknown, json_string(text));
 }
 
-/* Port 0 of a switch is its management port. Ports whose cable was left out have no link. */
+/* Port 0 of a switch is its management port. Ports whose cable was omitted have no link. */
 static void take_counters(
 	struct comparison *comparison, const struct ib_counters *counters, struct reading *file)
 {
@@ -90,7 +90,7 @@ static int read_file(struct comparison *comparison, const char *path, struct rea
 	return result < 0 ? command_error("twin", result, &error) : EXIT_DONE;
 }
 
-/* The data in one file, or between two files. Returns false if unknown. */
+/* Computes the traffic in one file, or between two files. Returns false if it is unknown. */
 static bool measure(
 	const struct comparison *comparison, uint32_t way, bool two, struct channel *channel)
 {
@@ -101,7 +101,7 @@ static bool measure(
 		return false;
 	channel->way = way;
 	channel->bytes = WORD_BYTES * (double)(two ? after->words - before->words : before->words);
-	/* A 32-bit counter stops at its maximum, and can be cleared on its own. */
+	/* A 32-bit counter saturates, and can be cleared separately. */
 	channel->wait = !two                         ? (double)before->wait
 			: after->wait < before->wait ? 0
 						     : (double)(after->wait - before->wait);
@@ -154,7 +154,7 @@ static void find_channels(struct comparison *comparison, bool two, const double 
 	qsort(comparison->channel, comparison->channels, sizeof(struct channel), compare_channels);
 }
 
-/* Pearson's correlation; null if one of the two is the same for all links. */
+/* Returns Pearson's correlation; null if one variable is the same for all links. */
 static json_t *correlation(const struct comparison *comparison)
 {
 	double mean = 1.0 / (comparison->channels > 0 ? comparison->channels : 1), xx = 0, yy = 0,

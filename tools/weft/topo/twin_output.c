@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft twin: the answer as text, JSON and a page. */
+/* weft twin: writes the answer as text, JSON and a page. */
 
 #include <math.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "topo/topology_hosts.h"
 #include "topo/topology_levels.h"
 
-/* Every tenth host sends to the hot spot. The time of a run grows with the hosts. */
+/* Every tenth host sends to the hot spot. The run time grows with the number of hosts. */
 #define HOSTS_MIN 20
 #define HOSTS_MAX 1024
 
@@ -21,7 +21,7 @@
  * as many bytes pass. */
 #define PAPER_BPS 1e11
 
-/* Files without a name: an interrupted trial leaves nothing. */
+/* Unnamed files, so that an interrupted trial leaves no files behind. */
 struct trial {
 	FILE *topology, *run;
 };
@@ -47,7 +47,7 @@ static bool write_files(const struct trial *trial, const struct topology *topolo
 	return fflush(trial->run) == 0;
 }
 
-/* Negative: no result. */
+/* Returns a negative value if the run has no result. */
 static double run(const struct trial *trial, const char *program, const char *sets)
 {
 	char command[PATH_MAX + 256];
