@@ -129,7 +129,7 @@ class Shared(LabCase):
                 "h2:0, b: leaf1:0", "h2:0, b: leaf0:1"))
         done = lab.weft("up")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("not as expected: 2 differences, which", done.stderr)
+        self.assertIn("differs from the expected one: 2 differences; run", done.stderr)
         self.assertIn("h1:0 leads to leaf1:0", lab.weft("map").stderr)
 
     def test_a_map_of_what_a_dead_switch_leaves_is_a_topology(self):
