@@ -172,7 +172,7 @@ static int read_rank(struct reader *reader, uint32_t rank)
 	return result == 0 ? goal_build_rank_end(&reader->build) : result;
 }
 
-/* Checks the numbers of requirements, which are redundant, against the lists. */
+/* Checks the requirement counts, which are redundant, against the lists. */
 static int check_waits(const struct reader *reader)
 {
 	const struct goal *goal = reader->build.goal;

@@ -75,7 +75,7 @@ struct distribution {
 	unsigned idle_rounds;
 	bool round_idle;
 	weft_time drain_until, round_at;
-	/* Higher mapper named in a status; 0: none. */
+	/* ID of a higher-priority mapper reported by a device; 0: none. */
 	uint64_t greater;
 	uint16_t greater_priority;
 	uint64_t sent, retried, changes, pauses, purges;

@@ -281,8 +281,8 @@ static void clear_flow(struct nic *nic, struct flow_tx *tx)
 	tx->cursor = tx->fresh = tx->messages.head;
 }
 
-/* Starts the flow that the receiver offers. It contains all messages that are not completely
- * acknowledged, from their first frames on. */
+/* Starts the flow offered by the receiver and renumbers all messages that are not fully
+ * acknowledged, each from its first frame. */
 static void begin_flow(
 	struct nic *nic, uint16_t peer, const struct control_flow *offer, weft_time now)
 {

@@ -64,7 +64,7 @@ static inline bool nic_control_spreads(const struct nic *nic)
 	return nic->control != NULL && nic->control->spreads;
 }
 
-/* Returns the path index of the next message to a peer with source routes. */
+/* Returns the index of the path for the next message to a source-routed peer. */
 unsigned nic_control_choose(struct nic *nic, uint16_t peer, weft_time now);
 
 /* Discards the measurements of a peer's old routes. */

@@ -53,8 +53,8 @@ bool text_output_write(struct text_output *output);
 /* Drops the rest of the text. */
 void text_output_end(struct text_output *output);
 
-/* Shows a run's progress in one line, which is overwritten. Prints nothing if standard error is not
- * a terminal. */
+/* Shows a run's progress on a single line, overwriting it on each update. Prints nothing if
+ * standard error is not a terminal. */
 
 struct progress_line {
 	FILE *out;   /* set by the caller: stderr, which may be a guard without a descriptor */

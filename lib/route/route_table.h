@@ -67,7 +67,7 @@ int route_table_check_connected(
 #define ROUTE_BLOCK_HOSTS 64u
 
 struct route_blocks {
-	uint32_t blocks, rows; /* numbers of different blocks and rows */
+	uint32_t blocks, rows; /* numbers of distinct blocks and rows */
 	uint32_t row_blocks;   /* blocks per row */
 	uint32_t *row_of;      /* [switches] */
 	uint16_t *row;         /* [rows][row_blocks]: block indices */

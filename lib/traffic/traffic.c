@@ -12,7 +12,7 @@
 
 #define PPM 1000000u
 
-/* Random streams of a source: three per index. */
+/* Random streams. Each source of a host uses three, offset by its index times STREAMS_A_SOURCE. */
 #define STREAM_DESTINATION 0x7400
 #define STREAM_LENGTH      0x7401
 #define STREAM_ARRIVAL     0x7402

@@ -60,7 +60,7 @@ const struct traffic_pattern traffic_permutation = PARTNER_PATTERN("permutation"
 /* 'host' and the result have 'bits' bits. */
 typedef uint16_t traffic_bits_fn(uint16_t host, unsigned bits);
 
-/* Host a(n-1) ... a(0) to host a(0) ... a(n-1). */
+/* Bit reversal: host a(n-1) ... a(0) sends to host a(0) ... a(n-1). */
 static uint16_t reverse(uint16_t host, unsigned bits)
 {
 	uint16_t reversed = 0;
@@ -70,8 +70,8 @@ static uint16_t reverse(uint16_t host, unsigned bits)
 	return reversed;
 }
 
-/* Host a(n-1) ... a(0) to host a(n/2-1) ... a(0) a(n-1) ... a(n/2): exchanges row and column of a
- * square matrix. */
+/* Transpose: host a(n-1) ... a(0) sends to host a(n/2-1) ... a(0) a(n-1) ... a(n/2), which
+ * exchanges row and column of a square matrix. */
 static uint16_t transpose(uint16_t host, unsigned bits)
 {
 	unsigned half = bits / 2;
@@ -79,13 +79,14 @@ static uint16_t transpose(uint16_t host, unsigned bits)
 	return (uint16_t)(host >> half | (host & ((1u << half) - 1)) << half);
 }
 
-/* Host a(n-1) ... a(0) to host a(n-2) ... a(0) a(n-1): the perfect shuffle. */
+/* Perfect shuffle: host a(n-1) ... a(0) sends to host a(n-2) ... a(0) a(n-1). */
 static uint16_t shuffle(uint16_t host, unsigned bits)
 {
 	return (uint16_t)((host << 1 & ((1u << bits) - 1)) | host >> (bits - 1));
 }
 
-/* Host a(n-1) ... a(0) to host a(0) a(n-2) ... a(1) a(n-1): exchanges the first and last bits. */
+/* Butterfly: host a(n-1) ... a(0) sends to host a(0) a(n-2) ... a(1) a(n-1), which exchanges the
+ * first and last bits. */
 static uint16_t exchange_ends(uint16_t host, unsigned bits)
 {
 	unsigned ends = (host >> (bits - 1) ^ host) & 1;

@@ -81,7 +81,7 @@ struct mapper_reply {
 /* One part of a device's image for an epoch. */
 struct mapper_table {
 	uint32_t epoch;
-	uint32_t total; /* bytes of the image */
+	uint32_t total; /* image size in bytes */
 	uint32_t offset;
 	uint16_t bytes; /* size of this part, 1 to MAPPER_PART_MAX */
 	const uint8_t *data;
@@ -154,7 +154,7 @@ struct mapper_read {
 /* The answer: the requested part, or the first part if the offset is past the end of the image. */
 struct mapper_image_part {
 	uint32_t epoch; /* epoch of the tables in use; 0: none */
-	uint32_t total; /* bytes of the image; 0: no image and no data */
+	uint32_t total; /* image size in bytes; 0: no image, no data */
 	uint32_t offset;
 	uint64_t digest;
 	uint16_t bytes; /* size of this part, 1 to MAPPER_PART_MAX */

@@ -171,7 +171,7 @@ bool wormhole_net_failed(const struct wormhole_net *net);
 uint64_t wormhole_net_now(const struct wormhole_net *net);
 
 struct wormhole_counters {
-	uint64_t taken, delivered, discarded; /* numbers of messages */
+	uint64_t taken, delivered, discarded; /* message counts */
 	uint64_t absorbed; /* absorptions; a message may be absorbed several times */
 	uint64_t stops, goes;
 	uint64_t channels_passed; /* tails emitted, over all channels */
@@ -182,7 +182,7 @@ struct wormhole_counters {
 struct wormhole_counters wormhole_net_counters(const struct wormhole_net *net);
 
 struct wormhole_host_counters {
-	uint64_t absorbed, discarded; /* numbers of messages in transit */
+	uint64_t absorbed, discarded; /* counts of messages in transit */
 	uint64_t in_transit;          /* absorbed and not chosen for re-injection yet */
 	uint64_t pool_peak_bytes;
 };

@@ -14,7 +14,7 @@
 #include "switch/fecn.h"
 #include "traffic/traffic_pattern.h"
 
-#define BATCH_FIRST_PS PS_PER_US /* if the duration of measuring is unknown */
+#define BATCH_FIRST_PS PS_PER_US /* if the duration of the measurement is unknown */
 
 /* Traffic entries in a measuring window. */
 

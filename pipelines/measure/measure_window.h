@@ -94,7 +94,8 @@ struct measure_entry_totals {
 /* Messages of one host for a finite entry, which is one with 'stop' or a schedule. */
 struct measure_flow {
 	uint64_t generated, delivered; /* messages */
-	weft_time last_ps; /* arrival time of the last message, since the traffic started */
+	weft_time last_ps; /* arrival time of the last message, relative to the start of the traffic
+			    */
 };
 
 struct measure_entry {
@@ -123,7 +124,7 @@ struct measure_window {
 	struct measure_entry *entry; /* same indices as run->traffic */
 	unsigned entries;
 	unsigned batches;
-	weft_time length_ps; /* duration of measuring, set by the engine; 0: unknown */
+	weft_time length_ps; /* duration of the measurement, set by the engine; 0: unknown */
 	weft_time batch_ps;  /* duration of a batch */
 };
 
@@ -147,11 +148,11 @@ int measure_window_sample(struct measure_window *window, const struct measure_to
 /* Registers a traffic source of an entry before it provides a message. 'from_ps': traffic start. */
 void measure_window_source(
 	struct measure_window *window, const struct traffic *source, weft_time from_ps);
-/* Returns the end of the current batch. If the duration of measuring is unknown, batches start
- * short, and pairs of batches are merged whenever there are too many. */
+/* Returns the end of the current batch. If the duration of the measurement is unknown, batches
+ * start short, and pairs of batches are merged whenever there are too many. */
 weft_time measure_window_batch_end(const struct measure_window *window);
-/* Ends a batch at 'at_ps', which is not in the future. Returns true if the duration of measuring is
- * known and its second half starts now. */
+/* Ends a batch at 'at_ps', which is not in the future. Returns true if the duration of the
+ * measurement is known and its second half starts now. */
 bool measure_window_batch(struct measure_window *window, weft_time at_ps);
 /* Ends measuring. */
 void measure_window_end(struct measure_window *window, const struct measure_totals *now);

@@ -287,7 +287,7 @@ static bool obey_all(struct poll_switch *ps, struct device_order *order)
 	return true;
 }
 
-/* Sends through a port of another shard: the frame takes the ring, like a control frame. */
+/* Sends through another shard's port: the frame is passed over the ring, like a control frame. */
 static bool send_elsewhere(struct poll_switch *ps, const struct device_order *order)
 {
 	bool wait = false;

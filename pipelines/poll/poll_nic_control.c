@@ -91,7 +91,8 @@ static uint64_t data_moved(const struct nic *nic)
 	       count[NIC_FRAMES_RETRANSMITTED] + count[NIC_ITB_REINJECTED];
 }
 
-/* Returns true if no data is stored and none moved in this iteration, ignoring mapper frames. */
+/* Returns true if the NIC is paused, no data is stored and none moved in this iteration, ignoring
+ * mapper frames. */
 static bool is_idle(struct poll_nic *pn)
 {
 	uint64_t before = pn->mapper.data_moved;

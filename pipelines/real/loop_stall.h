@@ -23,7 +23,8 @@ struct loop_stall {
 	_Atomic weft_time seen;
 	_Atomic weft_time longest; /* longest iteration since the traffic started */
 	_Atomic weft_time sum;     /* sum of all iterations that were too long */
-	struct histogram spent;    /* ns, since the traffic started */
+	struct histogram
+		spent; /* iteration times in ns, weighted by duration, since the traffic started */
 };
 
 static inline weft_time loop_stall_load(const _Atomic weft_time *value)

@@ -344,7 +344,7 @@ bool real_links_are_up(const struct real_fabric *fabric)
 	return true;
 }
 
-/* Fills in the remote clock's present state according to 'line'. */
+/* Fills in the remote clock's current state according to 'line'. */
 static void fill_clock(const struct real_fabric *fabric, const struct clock_line *line,
 	struct telemetry_clock *clock)
 {

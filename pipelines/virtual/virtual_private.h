@@ -90,7 +90,8 @@ _Static_assert(sizeof(struct virtual_tx) == 64, "one cache line");
 /* State of a switch's ports that is read for many ports at once, or for uncached ports. */
 struct virtual_crossbar {
 	uint8_t input[PORT_SET_PORTS];   /* by output: the last input, or SWITCH_PORT_NONE */
-	port_set watched[FRAME_VCS_MAX]; /* by VC: set of inputs (virtual_switch.c) */
+	port_set watched[FRAME_VCS_MAX]; /* [VC]: inputs whose departing packets have an event that
+					    checks for a due credit (watch_input()) */
 } __attribute__((aligned(64)));
 
 struct virtual_link_use {
@@ -108,7 +109,7 @@ struct virtual_tx_cold {
 	weft_time delay_ps; /* delay of the link */
 	uint64_t blocked_ps;
 	struct virtual_control_sent credits, arns;
-	struct virtual_link_use warm; /* at the start of measuring */
+	struct virtual_link_use warm; /* at the start of the measurement */
 } __attribute__((aligned(64)));
 
 /* Congestion notification from one host to another. */
@@ -203,7 +204,7 @@ struct virtual_held {
 
 /* Progress of a schedule at the hosts of a partition. */
 struct virtual_goal_state {
-	uint64_t sent, delivered; /* numbers of messages */
+	uint64_t sent, delivered; /* message counts */
 	uint32_t hosts_done;
 	weft_time changed; /* time of the last change */
 };
@@ -266,7 +267,7 @@ struct virtual_fabric {
 	uint64_t arns_sent;
 	struct fecn *fecn;             /* [switches]; NULL: no marking */
 	struct contention *contention; /* [switches]; NULL: waiting times are not measured */
-	struct virtual_waited *waited; /* [switches]: values at the start of measuring */
+	struct virtual_waited *waited; /* [switches]: values at the start of the measurement */
 	struct fabric_routes routes;
 	uint64_t *route_sum; /* [hosts]: sum of a host's first routes; NULL: no source routes */
 	struct run_hosts *traffic;

@@ -13,7 +13,7 @@
 #include "os/program_threads.h"
 #include "virtual_ranks.h"
 
-/* State of a partition in virtual_worker.claim, above the number of its present or last thread. */
+/* State of a partition in virtual_worker.claim, above the index of its current or last thread. */
 #define CLAIM_RESTS   (0u << 8) /* between two rounds */
 #define CLAIM_BEGINS  (1u << 8) /* has not posted since the pause */
 #define CLAIM_RUNS    (2u << 8)

@@ -143,7 +143,7 @@ struct run_verdict {
 struct run_flow {
 	char from[64];
 	uint64_t generated, delivered; /* messages */
-	uint64_t last_ns;              /* arrival of the last one, since the entry's start */
+	uint64_t last_ns; /* arrival time of the last message, relative to the entry's start */
 };
 
 /* An entry of the run file's traffic. */

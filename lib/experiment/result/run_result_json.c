@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Writes the document of a result, and its samples as CSV. */
+/* Writes a run's result as JSON and its samples as CSV. */
 
 #include <errno.h>
 #include <inttypes.h>

@@ -197,7 +197,7 @@ int run_config_name_edges(struct run_config *config, const struct topology *topo
 int run_config_check_edges(const struct run_config *config, const struct run_config_edge *edge,
 	const struct run_config_edge *before, struct error *error);
 
-/* Returns true if one of the networks, such as "10.0.0.1/24", contains the other. */
+/* Returns true if either network contains the other. Both are in CIDR notation ("10.0.0.1/24"). */
 bool run_config_networks_overlap(const char *one, const char *other);
 
 /* Sets an error that starts with "FILE:LINE:COLUMN: " or "--set KEY: ". Returns -EINVAL. */

@@ -197,8 +197,8 @@ static unsigned first_of_last_set(
 	return first_of_set(choice, message, ROUTE_CHOICE_SETS_MAX - 1);
 }
 
-/* The thesis' UD_ITB_ML (section 5.5.1): an ITB costs a short message most, so short messages use
- * the set with few ITBs, and long ones the set with many. */
+/* The thesis' UD_ITB_ML (section 5.5.1): ITBs delay short messages the most in relative terms, so
+ * short messages use the set with few ITBs, and long ones the set with many. */
 static unsigned by_length(struct route_choice *choice, const struct route_choice_message *message)
 {
 	if (message->bytes <= choice->options.short_bytes)

@@ -160,7 +160,8 @@ void opensm_nodes_ports(
 
 		if (address == NULL || address->at.port + 1u == port)
 			continue;
-		/* The topology numbers this cable as a port without a cable. */
+		/* The topology gave this port a different number, one that has no cable in the
+		 * listing. */
 		port_at[port] = (uint8_t)(address->at.port + 1);
 		port_at[port_at[port]] = 0;
 	}

@@ -82,7 +82,7 @@ static inline unsigned fat_tree_elements(const struct fat_tree *tree, uint32_t f
 	return tree->links[(size_t)from * tree->columns + tree->column[to]] + 1u;
 }
 
-/* The ports of D-mod-K in a fat tree (dmodk.c has the paper and the variants). */
+/* D-mod-K port selection in a fat tree. dmodk.c cites the paper and lists the variants. */
 
 /* Returns the port that D-mod-K selects for a host from 'set', a non-empty set of up ports of
  * switch 'at', or the port 'shift' positions after it. If the up links of a switch have different

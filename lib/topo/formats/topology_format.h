@@ -56,7 +56,8 @@ struct topology_format {
 TOPOLOGY_FORMATS(X)
 #undef X
 
-/* Fails if two switches have a second link, which the program's format cannot express. */
+/* Fails if two switches are connected by more than one link, which the program's format cannot
+ * express. */
 int topology_check_parallel(
 	const struct topology *topology, const char *program, struct error *error);
 
