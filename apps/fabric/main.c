@@ -187,7 +187,7 @@ static int make_filter(struct options *options, const struct run_config *config,
 		return error_set(error, EINVAL, "--filter, --where and --rotate require --pcap");
 	if (options->filter != NULL && config->clock == RUN_CLOCK_VIRTUAL)
 		return error_set(error, EINVAL,
-			"--filter: frames carry no packets on the virtual clock; use --where");
+			"--filter: not available on the virtual clock, where frames carry no TAP packets; use --where");
 	if (options->rotate != NULL &&
 		capture_limits_parse(&options->limits, options->rotate, error) < 0)
 		return -EINVAL;

@@ -256,13 +256,13 @@ static int fault_from_texts(struct error *error, int code, const struct argument
 
 	if (strncmp(errors, program, length) == 0 && strncmp(errors + length, ": ", 2) == 0) {
 		cause = errors + length + 2;
-		return error_set(error, EINVAL, "DPDK cannot be started: %.*s",
-			(int)strcspn(cause, "\n"), cause);
+		return error_set(
+			error, EINVAL, "cannot start DPDK: %.*s", (int)strcspn(cause, "\n"), cause);
 	}
 	count = log_lines_cause(log->text, &cause);
 	if (count > 0)
-		return error_set(error, code, "DPDK cannot be started: %.*s%s", count, cause, hint);
-	return error_set(error, code, "DPDK cannot be started: %s%s",
+		return error_set(error, code, "cannot start DPDK: %.*s%s", count, cause, hint);
+	return error_set(error, code, "cannot start DPDK: %s%s",
 		errors[0] != '\0' ? errors : strerror(code), hint);
 }
 

@@ -54,10 +54,10 @@ static int fault_memory(const struct pci_failure *failure, struct error *error)
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (geteuid() != 0 && limit.rlim_cur != RLIM_INFINITY)
 		return error_set(error, ENOMEM,
-			"%s: PCI device %s: DPDK must lock %" PRIu64
-			" MiB of memory, but RLIMIT_MEMLOCK allows %" PRIu64
-			" MiB ('ulimit -l unlimited', or memlock "
-			"in /etc/security/limits.conf)",
+			"%s: PCI device %s: DPDK needs to lock %" PRIu64
+			" MiB, but RLIMIT_MEMLOCK is %" PRIu64
+			" MiB; raise it with 'ulimit -l unlimited' or memlock "
+			"in /etc/security/limits.conf",
 			failure->port, failure->address, failure->memory_bytes / MIB,
 			(uint64_t)limit.rlim_cur / MIB);
 	return error_set(error, ENOMEM,

@@ -251,7 +251,7 @@ int port_open_memory_link(struct port *a, const char *name_a, struct port *b, co
 	struct memory_link *link;
 
 	if (slots == 0 || (slots & (slots - 1)) != 0)
-		return error_set(error, EINVAL, "%s: a link of %u slots; expected a power of two",
+		return error_set(error, EINVAL, "%s: link has %u slots; expected a power of two",
 			name_a, slots);
 	link = link_create(slots);
 	if (link == NULL)

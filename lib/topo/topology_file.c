@@ -294,7 +294,7 @@ static int check_count(
 	if (list->count <= max)
 		return 0;
 	return yaml_tree_refuse(
-		list, error, "%u %s; at most %u are possible", list->count, what, max);
+		list, error, "%u %s; at most %u are allowed", list->count, what, max);
 }
 
 /* Adds stages to a tree without stages. Any other topology remains without stages. */

@@ -30,7 +30,7 @@ int topology_split_hosts(struct topology *topology, const char *origin, struct e
 		all += topology->host_at[i].ports;
 	if (all > TOPOLOGY_HOSTS_MAX)
 		return error_set(error, EINVAL,
-			"%s: the hosts have %u ports; at most %u are possible", origin, all,
+			"%s: the hosts have %u ports; at most %u are allowed", origin, all,
 			TOPOLOGY_HOSTS_MAX);
 	grown = realloc(topology->host_at, ((size_t)all + 1) * sizeof(*grown));
 	if (grown == NULL)
@@ -362,7 +362,7 @@ struct topology *topology_multiply(
 	if ((uint64_t)plane->switches * rails > TOPOLOGY_SWITCHES_MAX ||
 		(uint64_t)plane->hosts * rails > TOPOLOGY_HOSTS_MAX) {
 		error_set(error, EINVAL,
-			"%s: %u rails of %u switches and %u hosts; at most %u and %u are possible in total",
+			"%s: %u rails of %u switches and %u hosts; at most %u and %u are allowed in total",
 			name, rails, plane->switches, plane->hosts, TOPOLOGY_SWITCHES_MAX,
 			TOPOLOGY_HOSTS_MAX);
 		errno = EINVAL;

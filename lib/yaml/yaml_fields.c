@@ -35,7 +35,7 @@ int yaml_read_text(const struct yaml_tree_node *node, char *text, size_t size, s
 		return result;
 	if (strlen(node->text) >= size)
 		return yaml_tree_refuse(node, error,
-			"'%s' is %zu characters long; at most %zu are possible", node_name(node),
+			"'%s' is %zu characters long; at most %zu are allowed", node_name(node),
 			strlen(node->text), size - 1);
 	strcpy(text, node->text);
 	return 0;

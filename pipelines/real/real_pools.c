@@ -127,9 +127,9 @@ static uint64_t sum_devices(const struct real_fabric *fabric, const char **name)
 static void warn(const char *port, uint64_t times, const char *what, const struct rte_mempool *pool)
 {
 	fprintf(stderr,
-		"weft: warning: %s: no buffer for %s, %" PRIu64
-		" times in total: %u of the %u buffers in pool %s are in use\n",
-		port, what, times, rte_mempool_in_use_count(pool), pool->size, pool->name);
+		"weft: warning: %s: ran out of buffers for %s %" PRIu64
+		" times; pool %s has %u of %u in use\n",
+		port, what, times, pool->name, rte_mempool_in_use_count(pool), pool->size);
 }
 
 void real_pool_warning_check(struct real_fabric *fabric, weft_time now)

@@ -154,7 +154,8 @@ static bool stands_still(struct virtual_fabric *fabric, weft_time limit)
 	return true;
 }
 
-/* Returns true if events before 'limit' are left when the next check is due. */
+/* Executes events before 'limit' until none is left (returns false) or a check is due (returns
+ * true). */
 static bool take_events(struct run_loop *loop, weft_time limit)
 {
 	struct virtual_fabric *fabric = loop->fabric;
@@ -268,7 +269,7 @@ static weft_time next_measured(const struct run_loop *loop, weft_time until, boo
 	return sampling ? earlier(until, sample) : until;
 }
 
-/* Returns the duration of measuring, unless the run ends earlier. */
+/* Returns the duration of the measurement, unless the run ends earlier. */
 static weft_time time_of_measuring(const struct virtual_fabric *fabric)
 {
 	const struct run_config_measure *measure = &fabric->run->measure;
@@ -411,7 +412,7 @@ static int failure(struct virtual_fabric *fabric, struct error *error)
 	if (!fabric->failed)
 		return 0;
 	if (virtual_has_ranks(fabric) && fabric->partitions->garbled)
-		return error_set(error, EIO, "%s: another rank's message is invalid",
+		return error_set(error, EIO, "%s: received an invalid message from another rank",
 			virtual_partitions_text(fabric, text));
 	if (fabric->refused != NULL)
 		return error_set(error, EINVAL, "%s: %s; use one worker",

@@ -174,7 +174,7 @@ def a_user_without_permission(machines):
 
 def a_user_who_may_lock_too_little_memory(machines):
     machines.guests["m0"].must(f"chown {USER} /dev/vfio/[0-9]*")
-    said = machines.user_refused(r"DPDK must lock \d+ MiB of memory, but RLIMIT_MEMLOCK allows 1 MiB \('ulimit -l",
+    said = machines.user_refused(r"DPDK needs to lock \d+ MiB, but RLIMIT_MEMLOCK is 1 MiB; raise it with 'ulimit -l",
                                  "prlimit --memlock=1048576 env")
     machines.guests["m0"].must("chown 0 /dev/vfio/[0-9]*")
     return said

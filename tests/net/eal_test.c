@@ -324,13 +324,13 @@ static void one_line_is_said(int (*run)(void), const char *line)
 UNIT_TEST(wrong_argument_is_one_line_and_leaves_nothing)
 {
 	one_line_is_said(
-		run_bad_option, "fault: DPDK cannot be started: unrecognized option '--nosuch'\n");
+		run_bad_option, "fault: cannot start DPDK: unrecognized option '--nosuch'\n");
 }
 
 UNIT_TEST(wrong_device_is_one_line_and_leaves_nothing)
 {
 	one_line_is_said(run_bad_device,
-		"fault: DPDK cannot be started: failed to parse device \"net_nosuch0\"\n");
+		"fault: cannot start DPDK: failed to parse device \"net_nosuch0\"\n");
 }
 
 UNIT_TEST(pool_that_does_not_fit_says_what_it_needs)

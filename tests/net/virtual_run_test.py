@@ -205,7 +205,7 @@ class VirtualRun(unittest.TestCase):
         capture = ("--pcap", f"s0:0={self.dir / 'x'}")
         for words, said in (
                 ((*capture, "--where", "vc=0 kind=datum"), "expected kinds of data, .*, at character 6: 'kind=datum'\n"),
-                ((*capture, "--filter", "icmp"), "frames carry no packets on the virtual clock; use --where$"),
+                ((*capture, "--filter", "icmp"), "frames carry no TAP packets; use --where$"),
                 ((*capture, "--clock", "real", "--filter", "icmp and hots h3"),
                  "--filter 'icmp and hots h3': syntax error.*, at character 10: 'hots'\n.*\n +\\^$"),
                 (("--where", "vc=0"), "require --pcap$")):

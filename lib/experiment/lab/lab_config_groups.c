@@ -57,7 +57,7 @@ int lab_read_groups(const struct yaml_tree_node *node, void *member, struct erro
 			"'groups': expected groups of devices, such as {edge: [s0, s1]} or [[s0, "
 			"s1]]");
 	if (node->count > LAB_GROUPS_MAX)
-		return yaml_tree_refuse(node, error, "'groups': %u groups; at most %u are possible",
+		return yaml_tree_refuse(node, error, "'groups': %u groups; at most %u are allowed",
 			node->count, LAB_GROUPS_MAX);
 	groups->at = calloc((size_t)node->count + 1, sizeof(*groups->at));
 	if (groups->at == NULL)

@@ -117,7 +117,7 @@ static int plan_bound(struct lab_plan *plan, uint32_t at,
 			name[bound[0] == NULL], name[bound[0] != NULL]);
 	if (link->process[0] == link->process[1])
 		return error_set(error, EINVAL,
-			"%s and %s have devices in 'ports' but are in one process, where their link would be memory: expected two processes",
+			"%s and %s have devices in 'ports' but are in the same process, which would link them in memory; put them in separate processes",
 			name[0], name[1]);
 	for (unsigned side = 0; side < 2; side++) {
 		snprintf(link->device[side], LAB_DEVICE_MAX, "%s", bound[side]->dpdk);

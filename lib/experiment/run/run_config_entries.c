@@ -210,7 +210,7 @@ int run_read_rows(const struct yaml_tree_node *node, uint32_t max, size_t size, 
 	if (result < 0)
 		return result;
 	if (node->count > max)
-		return yaml_tree_refuse(node, error, "'%s': %u entries; at most %u are possible",
+		return yaml_tree_refuse(node, error, "'%s': %u entries; at most %u are allowed",
 			node->key, node->count, max);
 	*rows = calloc((size_t)node->count + 1, size);
 	return *rows == NULL ? run_refuse_memory(node, error) : 0;

@@ -467,7 +467,7 @@ static int read_magic(FILE *in, const char *origin, struct error *error)
 		return 0;
 	return error_set(error, EINVAL,
 		"%s: byte 0: not a Weft route file; expected '" ROUTE_FILE_MAGIC
-		"' or the binary WEFTRT1",
+		"' or the binary signature 'WEFTRT1'",
 		origin);
 }
 

@@ -230,6 +230,6 @@ int route_root_find(const struct topology *topology, const struct route_algorith
 		if (strcmp(text, names[i]) == 0)
 			return route_root_choose(
 				topology, algorithm, (enum route_root_choice)i, seed, root, error);
-	return error_set(error, EINVAL,
-		"'%s'; expected a switch of the topology, best, centre or random", text);
+	return error_set(
+		error, EINVAL, "'%s': expected 'best', 'centre', 'random' or a switch name", text);
 }

@@ -123,8 +123,8 @@ static int number_entries(struct ib_builder *builder)
 			if (ports > TOPOLOGY_HOST_PORTS_MAX)
 				return error_at(builder->error, node->origin, node->line,
 					node->column,
-					"\"%.*s\" has cables in %u ports; at most %u are "
-					"possible for a host",
+					"\"%.*s\" has cables in %u ports; a host "
+					"can have at most %u",
 					ib_shown(node->name), node->name.start, ports,
 					TOPOLOGY_HOST_PORTS_MAX);
 			builder->nodes += rail == 0;
@@ -242,7 +242,7 @@ static int check_size(const struct ib_builder *builder)
 {
 	if (builder->switches > TOPOLOGY_SWITCHES_MAX || builder->hosts > TOPOLOGY_HOSTS_MAX)
 		return error_set(builder->error, EINVAL,
-			"%s: %u switches and %u hosts; at most %u and %u are possible",
+			"%s: %u switches and %u hosts; at most %u and %u are allowed",
 			builder->listing->origin, builder->switches, builder->hosts,
 			TOPOLOGY_SWITCHES_MAX, TOPOLOGY_HOSTS_MAX);
 	return 0;

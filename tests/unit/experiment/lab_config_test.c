@@ -239,7 +239,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "groups: {edge: []}\n",
 			"some/l.yaml:3:16: expected a group of 1 to 65536 devices"},
 		{HEAD "name: a-name-that-is-too-long-for-a-lab\n",
-			"some/l.yaml:3:7: 'name' is 33 characters long; at most 23 are possible"},
+			"some/l.yaml:3:7: 'name' is 33 characters long; at most 23 are allowed"},
 		{HEAD "eal: --no-pci\n",
 			"some/l.yaml:3:6: 'eal': expected a list [...], found a value"},
 	};

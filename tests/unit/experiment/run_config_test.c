@@ -365,7 +365,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		      "from: [h0]}]\n",
 			"r.yaml:4:11: 'matrix' defines the pairs of hosts, so 'from' and 'to' are not allowed"},
 		{HEAD "edges: [{host: h0, tap: a-name-too-long-for-linux}]\n",
-			"r.yaml:4:25: 'tap' is 25 characters long; at most 15 are possible"},
+			"r.yaml:4:25: 'tap' is 25 characters long; at most 15 are allowed"},
 		{HEAD "edges: [{host: h0, tap: t0, address: 10.0.0.1}]\n",
 			"r.yaml:4:38: 'address: 10.0.0.1': expected an IPv4 address with its prefix, such as 10.87.0.1/24"},
 		{HEAD "edges: [{host: h0, tap: t0, address: 10.0.0.1/33}]\n",

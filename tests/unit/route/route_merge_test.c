@@ -265,7 +265,7 @@ UNIT_TEST(the_default_root_of_a_tree_is_a_leaf)
 	assert_int_equal(root, root_of(tree, ROUTE_ROOT_CENTRE));
 	assert_int_equal(-EINVAL, route_root_find(tree, &route_up_down, "s99", 1, &root, &error));
 	assert_string_equal(
-		error.text, "'s99'; expected a switch of the topology, best, centre or random");
+		error.text, "'s99': expected 'best', 'centre', 'random' or a switch name");
 	for (uint32_t s = 0; s < tree->switches; s++)
 		tree->switch_at[s].stage = TOPOLOGY_NO_STAGE;
 	assert_int_equal(0, route_root_find(tree, &route_up_down, "", 1, &root, &error));
