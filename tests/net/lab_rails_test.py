@@ -77,7 +77,7 @@ class Rails(Base):
         self.assertEqual(sorted((h["name"], h["ports"]) for h in found["topology"]["hosts"]),
                          [("node1", 2), ("node2", 2), ("node3", 2)])
         self.assertEqual(len(found["topology"]["links"]), 6)
-        self.assertIn("1 way", self.lab.must("route", "node1:1", "node2:1"))
+        self.assertIn(", 1 path\n", self.lab.must("route", "node1:1", "node2:1"))
         apart = self.lab.weft("route", "node1:0", "node2:1")
         self.assertEqual(apart.returncode, 1, apart.stdout + apart.stderr)
 
