@@ -32,6 +32,7 @@ static void state_path(const char *dir, char path[PATH_BYTES])
 static bool read_process(pid_t pid, char *letter, uint64_t *start)
 {
 	char path[64], text[1024];
+	unsigned long threads;
 	const char *at;
 	size_t length;
 	FILE *file;
@@ -45,10 +46,16 @@ static bool read_process(pid_t pid, char *letter, uint64_t *start)
 	text[length] = '\0';
 	/* The name, in parentheses, may contain anything. */
 	at = strrchr(text, ')');
-	return at != NULL && sscanf(at,
-				     ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-				     "%*s %*s %*s %*s %*s %" SCNu64,
-				     letter, start) == 2;
+	if (at == NULL || sscanf(at,
+				  ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+				  "%*s %*s %*s %lu %*s %" SCNu64,
+				  letter, &threads, start) != 3)
+		return false;
+	/* After SIGKILL the main thread can end first. The others still hold the process's files.
+	 */
+	if (*letter == 'Z' && threads > 1)
+		*letter = 'R';
+	return true;
 }
 
 #define FRESH_MS 100 /* one answer covers all processes of a machine */
