@@ -16,6 +16,8 @@
 #define CALM_PS (100 * PS_PER_US)
 /* Likewise after data from other processes, whose hosts may have more to send. */
 #define CALM_BESIDE_PS (2 * PS_PER_MS)
+/* After so many futile sleeps the next one waits for CALM_BESIDE_PS. */
+#define FUTILE_MAX 4u
 /* Time without sleep after a cable was cut or rejoined: its ends and the mapper must detect it. */
 #define AWAKE_HELLOS (2 * LINK_HELLOS_MISSED)
 #define REST_PS      (50 * PS_PER_MS)
@@ -121,11 +123,12 @@ static weft_time rest_for(const struct real_worker *worker, weft_time now)
 	const struct real_fabric *fabric = worker->fabric;
 	weft_time min = rest_min(fabric), due = links_due(worker);
 
-	if (fabric->whole || due <= now ||
-		now - worker->rest.data_since < AWAKE_HELLOS * fabric->options.run->hello_ps)
+	if (fabric->whole || due <= now)
 		return min;
-	due = RTE_MIN(due - now, clock_share(&fabric->clock, REST_PS));
-	return RTE_MAX(CALM_PS, clock_span(&fabric->clock, due));
+	due = clock_span(&fabric->clock, RTE_MIN(due - now, clock_share(&fabric->clock, REST_PS)));
+	if (now - worker->rest.data_since < AWAKE_HELLOS * fabric->options.run->hello_ps)
+		due = RTE_MIN(due, min);
+	return RTE_MAX(CALM_PS, due);
 }
 
 /* A frame from a different process wakes only the loop that polls its port, and that loop does not
@@ -223,10 +226,11 @@ static bool is_calm(struct real_worker *worker, weft_time now)
 {
 	const struct clock *clock = &worker->fabric->clock;
 	const struct real_idle *rest = &worker->rest;
+	weft_time calm = rest->futile < FUTILE_MAX ? CALM_PS : CALM_BESIDE_PS;
 
 	if (worker->fabric->whole)
 		return now - rest->calm_since >= CALM_PS;
-	if (clock_span(clock, now - rest->calm_since) < CALM_PS)
+	if (clock_span(clock, now - rest->calm_since) < calm)
 		return false;
 	note_data(worker, now);
 	return clock_span(clock, now - rest->data_since) >= CALM_BESIDE_PS && !holds_frames(worker);
@@ -238,8 +242,10 @@ static bool is_idle(struct real_worker *worker, weft_time now)
 	struct real_idle *rest = &worker->rest;
 	bool busy = has_busy_host(worker);
 
-	if (worker->carried > 0)
+	if (worker->carried > 0) {
 		rest->calm_since = now;
+		rest->futile = 0;
+	}
 	if (busy)
 		rest->idle_since = now;
 	if (busy && !atomic_load_explicit(&rest->busy, memory_order_relaxed)) {
@@ -278,7 +284,6 @@ static bool ask_programs(const struct real_worker *worker, bool rests)
 /* Descriptors on which a loop waits. */
 struct waiting {
 	nfds_t count;
-	bool deaf; /* a port can never signal arrivals */
 	struct pollfd on[PORTS_MAX + 1];
 };
 
@@ -289,7 +294,6 @@ static bool port_signals(struct port *port, int inotify, struct waiting *waiting
 
 	if (port == NULL)
 		return true;
-	waiting->deaf = waiting->deaf || port->sleep == NULL;
 	if (!port_sleep(port, inotify, &fd) || waiting->count > PORTS_MAX)
 		return false;
 	if (fd >= 0)
@@ -357,10 +361,7 @@ static bool sleep_until_ready(struct real_worker *worker, struct waiting *waitin
 	loop_stall_exempt(&worker->stall, slept < asked ? slept : asked);
 	if (events > 0)
 		read_events(worker);
-	/* An interface that is down, or without buffers for frames, would wake the loop forever. */
-	if (events > 0 && slept < CALM_PS)
-		worker->rest.calm_since = worker->rest.data_since = clock_now(clock);
-	return events == 0 || slept >= CALM_PS;
+	return events == 0 || clock_span(clock, slept) >= CALM_PS;
 }
 
 weft_time real_idle_away(const struct real_worker *worker, weft_time now)
@@ -379,21 +380,23 @@ bool real_idle(struct real_worker *worker, weft_time now)
 {
 	struct real_fabric *fabric = worker->fabric;
 	struct waiting waiting;
-	bool rests;
+	bool tried, rested;
 
 	if (!loops_can_rest(fabric) || !is_idle(worker, now) || !all_may_rest(fabric))
 		return false;
 	atomic_store(&worker->rest.resting, true);
 	if (!fabric->whole)
 		silence_bell(worker);
-	rests = ask_programs(worker, true) && ports_signal(worker, worker->rest.bell, &waiting) &&
+	tried = ask_programs(worker, true) && ports_signal(worker, worker->rest.bell, &waiting) &&
 		all_may_rest(fabric);
-	if (rests)
-		rests = sleep_until_ready(worker, &waiting);
+	rested = tried && sleep_until_ready(worker, &waiting);
 	ports_signal(worker, -1, &waiting);
 	ask_programs(worker, false);
-	if (waiting.deaf) /* do not retry at once */
-		worker->rest.data_since = clock_now(&fabric->clock);
+	/* Interfaces that are down or lack buffers stay ready, and some ports never signal
+	 * arrivals. */
+	worker->rest.futile = rested ? 0 : RTE_MIN(worker->rest.futile + 1, FUTILE_MAX);
+	if (!rested)
+		worker->rest.calm_since = clock_now(&fabric->clock);
 	atomic_store(&worker->rest.resting, false);
-	return rests;
+	return tried && worker->rest.futile < FUTILE_MAX;
 }

@@ -114,6 +114,7 @@ struct real_idle {
 	weft_time calm_since; /* since when it has carried no frame */
 	weft_time data_since; /* since when no data from other processes has arrived */
 	uint64_t data;        /* data frames so far, to detect more */
+	unsigned futile;      /* consecutive sleeps that failed or ended at once */
 };
 
 struct real_worker {
