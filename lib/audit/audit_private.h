@@ -9,8 +9,8 @@
 #include "audit.h"
 
 #define AUDIT_NONE UINT32_MAX
-/* Control frames never wait for credits, so none stays in the fabric longer than this. A port that
- * is up receives at least one frame within this time, because hellos and credits repeat. */
+/* Control frames never wait for credits, so none stays in the fabric longer than this. With
+ * the default mapper.hello, a port that is up receives at least one frame within this time. */
 #define AUDIT_CONTROL_NS UINT64_C(20000000)
 
 enum audit_class { AUDIT_DATA, AUDIT_END_TO_END, AUDIT_LINK_LOCAL, AUDIT_CLASSES };

@@ -17,9 +17,9 @@
 #include "base/weft_error.h"
 #include "topo/topology.h"
 
-/* TAP packets in data frames (lib/host/edge.h). A message is an IPv4 packet, preceded by a header
- * if it is a long TCP segment (wire/frame.h). The interface splits messages that are longer than a
- * frame's payload. Safe for any input. */
+/* TAP packets in data frames (lib/host/edge.h). A message is an IPv4 or IPv6 packet, preceded by a
+ * header if it is a long TCP segment (wire/frame.h). The interface splits messages that are longer
+ * than a frame's payload. Safe for any input. */
 
 /* Returns the payload of a data frame, and in '*bytes' its length, limited to the bytes present.
  * Returns NULL if this is not a data frame or ends in its header. */

@@ -264,7 +264,8 @@ static void probe_ports(struct discovery *discovery, uint32_t at)
 	}
 }
 
-/* Handles a cable change since the device's last reply; this reply overtook the report. */
+/* Handles a cable change since the device's last reply; this reply overtook the report,
+ * or the report was lost. */
 static void update_link(struct discovery *discovery, uint32_t at, uint8_t port, bool up)
 {
 	if (!up)

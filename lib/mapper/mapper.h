@@ -117,7 +117,8 @@ struct mapper {
 	bool no_memory;       /* the last computation ran out of memory; retry at the next sweep */
 	weft_time not_before; /* earliest time of the next computation */
 	weft_time live_from;  /* until then, packets with unknown routes may be in the fabric */
-	uint64_t lesser_seen; /* last value of the agent's count of lower mappers' commands */
+	uint64_t lesser_seen; /* last value of the agent's count of refused commands of lower
+				 mappers */
 
 	uint32_t epoch, generation_number;
 	struct mapper_generation generation[LIVE_GENERATIONS_MAX]; /* oldest first */

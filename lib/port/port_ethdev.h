@@ -75,9 +75,9 @@ bool port_stamp_of(const struct port *port, const struct rte_mbuf *mbuf, uint64_
  * fails or another thread is querying the device. Any thread may call; never waits. */
 bool port_stamps_now(const struct port *port, uint64_t *ticks);
 
-/* Starts to watch a NIC's carrier, and its losses once per second, in DPDK's interrupt thread. Does
- * nothing for other ports. Call it once all ports of the process have started, because driver
- * messages during a port's setup are attributed to that port. */
+/* Checks a NIC's carrier, and then watches it, and its losses once per second, in DPDK's interrupt
+ * thread. Does nothing for other ports. Call it once all ports of the process have started, because
+ * driver messages during a port's setup are attributed to that port. */
 void port_watch_ethdev(struct port *port);
 /* Stops watching. The port need not be open. port_close() also does this, for its port only. */
 void port_unwatch_ethdev(struct port *port);

@@ -169,7 +169,7 @@ struct shared_file {
  * has this end), -EINVAL (the file has a different size), -ENOSPC or another -errno. */
 int shared_file_open(struct shared_file *file, const char *path, unsigned end, uint64_t ring_bytes,
 	struct error *error);
-/* Closes the file, which remains, and ends its watch. */
+/* Closes the file without deleting it, and removes its inotify watch. */
 void shared_file_close(struct shared_file *file);
 /* Makes the descriptor 'inotify' readable on shared_file_notify() at each end, until the file is
  * closed. Repeated calls change nothing. Returns 0 or -errno. */

@@ -87,7 +87,7 @@ void real_idle_close(struct real_fabric *fabric)
 
 /* --- sleeping --- */
 
-/* Returns the minimum sleep of a loop, in real time; 0: neighbours would miss its hellos. */
+/* Returns the sleep of a loop after data, in real time; 0: neighbours would miss its hellos. */
 static weft_time rest_min(const struct real_fabric *fabric)
 {
 	weft_time rest =

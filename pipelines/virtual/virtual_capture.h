@@ -70,8 +70,8 @@ struct capture_log {
 int capture_log_add(struct capture_log *log, const struct capture_entry *entry,
 	const uint8_t *frame, const char *comment);
 
-/* Copies 'used' bytes of entries from a log. Returns 0, -ENOMEM, or -EINVAL if they are not entries
- * with ports below 'ports'. */
+/* Replaces the log's entries with 'used' bytes copied from another process's log. Returns 0,
+ * -ENOMEM, or -EINVAL if they are not entries with ports below 'ports'. */
 int capture_log_copy(struct capture_log *log, const void *bytes, size_t used, uint32_t ports);
 
 /* Takes the first entry of all 'logs', with its frame and comment. Returns NULL if the logs are

@@ -245,7 +245,7 @@ static inline const void *datagram_come_place(const struct datagram *nic, uint16
 bool datagram_failed(const struct datagram *nic);
 
 /* Handles a complete packet for this host. Its buffer space is free immediately. Returns false if
- * the packet is refused, because it lost its end mark in transit (itb.h). */
+ * the packet is refused, because an in-transit host withheld its end mark (itb.h). */
 static inline bool datagram_receive(struct datagram *nic, const struct weft_packet *packet,
 	const struct datagram_origin *origin)
 {

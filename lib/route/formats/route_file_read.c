@@ -13,7 +13,7 @@
 #include "wire/frame.h"
 
 #define BLANK " \t\r\n"
-/* Includes the newline; more than three times the longest route with the longest names. */
+/* Includes the newline; nearly twice the longest route with the longest names. */
 #define LINE_MAX_BYTES 8192
 
 static struct topology_port host_end(uint32_t host)

@@ -82,7 +82,8 @@ struct listing_end {
 	unsigned port;
 };
 
-/* Adds the cable as a line of 'a'. A rate of 0 or a delay of WEFT_TIME_NEVER means unknown. */
+/* Adds port 'a', cabled to 'b', to the listing (this direction only). A rate of 0 or a delay of
+ * WEFT_TIME_NEVER means unknown. */
 int listing_connect(struct listing_reader *reader, struct listing_end a, struct listing_end b,
 	uint64_t rate_bps, weft_time delay_ps);
 

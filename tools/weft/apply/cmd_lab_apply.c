@@ -163,8 +163,8 @@ static int order_process(
 	return result;
 }
 
-/* Changes the cables of the running processes, including processes of removed devices, whose cables
- * are cut first. */
+/* Changes the cables of the running processes that stay. Processes of removed devices are ended
+ * afterwards. */
 static int order_cables(const struct lab_apply *apply, struct error *error)
 {
 	const struct lab_state *state = &apply->up.state;

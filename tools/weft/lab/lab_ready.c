@@ -18,7 +18,7 @@ static bool leads_away(const json_t *link, const json_t *elsewhere)
 	return lab_elsewhere_has(elsewhere, device) || lab_elsewhere_has(elsewhere, peer);
 }
 
-/* "nothing was heard from spine, which runs on another machine: …" */
+/* "nothing was received from spine, which runs on another machine: …" */
 static void describe_unheard(const json_t *link, const json_t *elsewhere, char *out, size_t size)
 {
 	const char *peer = lab_text(link, "peer");
