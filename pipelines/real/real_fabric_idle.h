@@ -28,8 +28,8 @@ void real_idle_forbid(struct real_fabric *fabric);
 void real_idle_defer(struct real_fabric *fabric, weft_time now);
 /* Any thread. */
 bool real_idle_is_allowed(const struct real_fabric *fabric);
-/* Sleeps if allowed. Returns true if the loop should poll at once. For the worker's loop, at the end
- * of an iteration. */
+/* Sleeps if allowed. Returns true if the loop should poll at once. For the worker's loop, at the
+ * end of an iteration. */
 bool real_idle(struct real_worker *worker, weft_time now);
 /* Returns the loop's longest stall since the traffic started, including the current one but not
  * sleep. Any thread. */

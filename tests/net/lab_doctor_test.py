@@ -54,7 +54,10 @@ class Machine:
         self.root = os.path.join(lab.folder, "root")
         for pid in lab.pids.values():
             for thread in os.listdir(f"/proc/{pid}/task"):
-                name = labs.read(f"/proc/{pid}/task/{thread}/comm").strip()
+                try:
+                    name = labs.read(f"/proc/{pid}/task/{thread}/comm").strip()
+                except FileNotFoundError:  # it has ended
+                    continue
                 write(f"{self.root}/proc/{pid}/task/{thread}/comm", name)
                 write(f"{self.root}/proc/{pid}/task/{thread}/schedstat", f"{run_ms}000000 {wait_ms}000000 9")
         write(f"{self.root}/proc/sys/kernel/sched_autogroup_enabled", autogroup)
