@@ -50,8 +50,8 @@ enum weft_exit error_exit_code(int result);
 /* Control characters in text from files, arguments or other programs are escaped, because a
  * terminal would execute them. */
 
-/* Returns the length in bytes of the control character at 'at', or 0 if there is none. 'left' bytes
- * of text remain. Line feed and tab do not count as control characters. 'before': the preceding
+/* Returns the length in bytes of the control character at 'at', or 0 if there is none. 'left': the
+ * remaining bytes. Line feed and tab do not count as control characters. 'before': the preceding
  * byte, or 0 at the start. C1 characters take two bytes in UTF-8, or one invalid byte. */
 unsigned text_control(const char *at, size_t left, unsigned char before);
 

@@ -62,8 +62,8 @@ static bool takes_part(const struct grid *grid, uint32_t stride)
 	return true;
 }
 
-/* Exchanges with all neighbours concurrently. The tag distinguishes directions, because in a ring
- * of two ranks both neighbours are the same rank. */
+/* Exchanges with all neighbours concurrently. The tag distinguishes directions, because with two
+ * ranks in a ring both neighbours are the same rank. */
 static void exchange(struct goal_writer *writer, const struct grid *grid, uint32_t stride)
 {
 	struct goal_step step = {.sends = 0};

@@ -16,8 +16,8 @@ struct endpoint *endpoint_set_find(struct endpoint_set *set, const struct endpoi
 	return endpoint;
 }
 
-/* Handles a notice that the peer has ended or never existed. It contains the lives of the peer and
- * of this endpoint. */
+/* Handles a notice that the peer has ended or never existed. It contains the peer's and this
+ * endpoint's lives. */
 static void take_gone(struct endpoint_set *set, struct endpoint *endpoint, uint32_t index,
 	const struct endpoint_wire *wire)
 {

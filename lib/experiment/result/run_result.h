@@ -351,8 +351,8 @@ json_t *run_verdict_json(struct run_verdict verdict);
 /* Returns {reason, measured_ns} if the answer is unknown, else null. */
 json_t *run_verdict_needs_json(struct run_verdict verdict);
 
-/* Sets 'ns' to the time from the entry's start to the arrival of the last message, of one flow or
- * of the whole entry. Returns false if some of the generated messages have not arrived. */
+/* Sets 'ns' to the time from the entry's start until the last message of one flow, or of the whole
+ * entry, arrives. Returns false if some of the generated messages have not arrived. */
 bool run_flow_completion(const struct run_flow *flow, uint64_t *ns);
 bool run_entry_completion(const struct run_entry *entry, uint64_t *ns);
 

@@ -31,8 +31,8 @@ struct run_result_jobs {
 	uint32_t count;
 };
 
-/* Creates the jobs with names but without times. The caller fills in the hosts; the result owns all
- * of it. Returns 0 or -ENOMEM. */
+/* Creates the jobs with names but without times. The result owns them, and the caller fills in
+ * their hosts. Returns 0 or -ENOMEM. */
 int run_result_jobs_make(struct run_result *result, const struct run_config *run);
 /* Allocates 'host' of a job for this number of hosts. Returns 0 or -ENOMEM. */
 int run_result_job_set_hosts(struct run_result_job *job, uint32_t hosts);

@@ -37,6 +37,6 @@ void run_stream_add(
 /* Reads the header. Returns 1, 0 if it is not written yet, or -EINVAL: a different build wrote it.
  */
 int run_stream_open(struct run_stream *stream, int fd);
-/* Reads the next sample. Returns false if it is not complete yet. 'values' has space for the values
- * of all directions, or is NULL. */
+/* Reads the next sample. Returns false if it is not complete yet. 'values' is NULL, or has space
+ * for the link values of all directions. */
 bool run_stream_next(struct run_stream *stream, struct run_sample *sample, uint32_t *values);

@@ -185,10 +185,10 @@ int run_config_supported(const struct run_config *config, struct error *error);
 struct topology *run_config_open_topology(const struct run_config *config, struct error *error);
 
 /* Names the interfaces of 'edges: {hosts, network}': host h gets interface eth0 in namespace
- * weft-LAB-h (weft-h if 'lab' is NULL). Its address is the network address plus 1 plus the number
- * of h in the topology. Other edges are not changed. Returns 0, -ENOMEM, or -EINVAL with error set:
- * an unknown host, a name that is too long, no free address, or edges in a run ('lab' NULL) that
- * share a network and a namespace. */
+ * weft-LAB-h (weft-h if 'lab' is NULL). Its address is the network address plus 1 plus h's
+ * number in the topology. Other edges are not changed. Returns 0, -ENOMEM, or -EINVAL with error
+ * set: an unknown host, a name that is too long, no free address, or edges in a run ('lab' NULL)
+ * that share a network and a namespace. */
 int run_config_name_edges(struct run_config *config, const struct topology *topology,
 	const char *lab, struct error *error);
 
