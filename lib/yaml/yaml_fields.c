@@ -323,14 +323,20 @@ int yaml_fields_read(const struct yaml_field *fields, const struct yaml_tree_nod
 	return result;
 }
 
-static bool field_present(const struct yaml_field *field, const void *member)
+bool yaml_field_is_present(const struct yaml_field *field, const void *object)
 {
+	const char *member = (const char *)object + field->offset;
+	size_t zeros = 0;
+
 	if (field->present != NULL)
 		return field->present(member);
-	if (field->type == YAML_FIELD_WORD)
-		return load_word(member) != NULL;
-	return (field->type != YAML_FIELD_TEXT && field->type != YAML_FIELD_NAME) ||
-	       *(const char *)member != '\0';
+	if (field->type == YAML_FIELD_TEXT || field->type == YAML_FIELD_NAME)
+		return member[0] != '\0';
+	if (field->unset != 0)
+		return member_load(member, field->size) != field->unset;
+	while (zeros < field->size && member[zeros] == 0)
+		zeros++;
+	return zeros < field->size || (!field->optional && field->type != YAML_FIELD_WORD);
 }
 
 static void write_value(
@@ -377,7 +383,7 @@ void yaml_fields_write_row(const struct yaml_field *fields, const void *object, 
 	for (const struct yaml_field *field = fields; field->key != NULL; field++) {
 		const void *member = (const char *)object + field->offset;
 
-		if (!field_present(field, member))
+		if (!yaml_field_is_present(field, object))
 			continue;
 		fprintf(out, "%s%s:", before, field->key);
 		write_value(field, member, out, 0);
@@ -392,7 +398,7 @@ void yaml_fields_write(
 	for (const struct yaml_field *field = fields; field->key != NULL; field++) {
 		const void *member = (const char *)object + field->offset;
 
-		if (!field_present(field, member))
+		if (!yaml_field_is_present(field, object))
 			continue;
 		fprintf(out, "%*s%s:", (int)indent, "", field->key);
 		write_value(field, member, out, indent + 2);

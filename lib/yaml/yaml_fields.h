@@ -48,8 +48,11 @@ struct yaml_field {
 	/* Writes the value: everything after "key:", including the leading space or newline, but
 	 * not the final newline. A list on lines of its own indents them by 'indent' spaces. */
 	void (*write)(const void *member, FILE *out, unsigned indent);
-	/* Returns whether the member must be written; NULL: always, except empty texts. */
+	/* Whether the member is written: what 'present' returns; if NULL, always, except empty
+	 * texts, absent words, and optional members that are 'unset' (0: all bytes are 0). */
 	bool (*present)(const void *member);
+	bool optional;
+	uint64_t unset;
 	/* Purpose of the key, in one line of Markdown. Required. */
 	const char *doc;
 	/* Values that a custom reader accepts, for the generated documentation: words and kinds of
@@ -72,6 +75,8 @@ struct yaml_field {
 int yaml_fields_read(const struct yaml_field *fields, const struct yaml_tree_node *map,
 	void *object, struct error *error);
 
+/* Returns whether yaml_fields_write() writes the field. */
+bool yaml_field_is_present(const struct yaml_field *field, const void *object);
 /* Writes "key: value" lines, each after 'indent' spaces, and sections as {key: value, …}. */
 void yaml_fields_write(
 	const struct yaml_field *fields, const void *object, FILE *out, unsigned indent);

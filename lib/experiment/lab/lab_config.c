@@ -48,11 +48,6 @@ static void write_uplink(const void *member, FILE *out, unsigned indent)
 	yaml_fields_write_row(uplink_fields, member, out);
 }
 
-static bool uplink_present(const void *member)
-{
-	return ((const struct lab_config_uplink *)member)->edge[0] != '\0';
-}
-
 const struct yaml_field lab_file_fields[] = {
 	{"weft", YAML_FIELD_CUSTOM, .read = run_read_later, .present = run_present_never,
 		.form = FORMAT, .doc = "The format of the file."},
@@ -77,7 +72,7 @@ const struct yaml_field lab_file_fields[] = {
 		.write = lab_write_machines, .present = lab_machines_present,
 		.doc = "The servers that run the lab. One console starts and queries them over ssh."},
 	{"uplink", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, uplink), .map = uplink_fields,
-		.read = read_uplink, .write = write_uplink, .present = uplink_present,
+		.read = read_uplink, .write = write_uplink, .optional = true,
 		.doc = "A route out of the fabric, for hosts with edges."},
 	{"eal", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, eal), .read = lab_read_words,
 		.write = lab_write_words, .form = "<texts>",

@@ -73,17 +73,7 @@ static void write_text(const void *member, FILE *out, unsigned indent)
 	yaml_tree_write_text(member, out);
 }
 
-static bool text_present(const void *member)
-{
-	return *(const char *)member != '\0';
-}
-
 /* --- ports --- */
-
-static bool vlan_present(const void *member)
-{
-	return *(const uint16_t *)member != 0;
-}
 
 static const struct yaml_field port_fields[] = {
 	{"port", YAML_FIELD_TEXT, true, YAML_MEMBER(struct lab_config_port, port),
@@ -94,7 +84,7 @@ static const struct yaml_field port_fields[] = {
 		.doc = "The DPDK device of the port: a PCI address, or a vdev with its arguments."},
 	TOPOLOGY_UDP_FIELD(YAML_MEMBER(struct lab_config_port, dpdk)),
 	{"vlan", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config_port, vlan), .min = 1,
-		.max = TOPOLOGY_VLAN_MAX, .present = vlan_present,
+		.max = TOPOLOGY_VLAN_MAX, .optional = true,
 		.doc = "VLAN tag of the port's frames on the cable."},
 	{NULL},
 };
@@ -145,11 +135,10 @@ const struct yaml_field lab_machine_fields[] = {
 	{"name", YAML_FIELD_NAME, true, YAML_MEMBER(S, name),
 		.doc = "Name of the machine for `--machine` and in messages."},
 	{"ssh", YAML_FIELD_CUSTOM, YAML_MEMBER(S, ssh), .read = read_ssh, .write = write_text,
-		.present = text_present,
-		.form = "^[A-Za-z0-9._@:/%\\[\\]][A-Za-z0-9._@:/%\\[\\]-]*$",
+		.optional = true, .form = "^[A-Za-z0-9._@:/%\\[\\]][A-Za-z0-9._@:/%\\[\\]-]*$",
 		.doc = "Address in a form that ssh(1) accepts: `[USER@]HOST`, `ssh://[USER@]HOST:PORT`, or a `Host` of `~/.ssh/config`. Without it the machine is the console's own."},
 	{"weft", YAML_FIELD_CUSTOM, YAML_MEMBER(S, weft), .read = read_weft, .write = write_text,
-		.present = text_present, .form = "^[A-Za-z0-9._/+~][A-Za-z0-9._/+~-]*$",
+		.optional = true, .form = "^[A-Za-z0-9._/+~][A-Za-z0-9._/+~-]*$",
 		.doc = "The program on that machine. By default `weft` is searched for in ssh's PATH."},
 	{"devices", YAML_FIELD_CUSTOM, .required = true, .offset = 0, .read = read_devices,
 		.write = write_devices, .form = "<names>",

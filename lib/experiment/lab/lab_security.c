@@ -28,15 +28,9 @@ static void write_link_key(const void *member, FILE *out, unsigned indent)
 	run_write_path(&((const struct run_config_link_key *)member)->path, out, indent);
 }
 
-static bool link_key_present(const void *member)
-{
-	return ((const struct run_config_link_key *)member)->path != NULL;
-}
-
 const struct yaml_field lab_security_fields[] = {
 	{"link-key", YAML_FIELD_CUSTOM, YAML_MEMBER(struct run_config_security, link_key),
-		.read = read_link_key, .write = write_link_key, .present = link_key_present,
-		.form = "<path>",
+		.read = read_link_key, .write = write_link_key, .optional = true, .form = "<path>",
 		.doc = "Key file that authenticates control frames between processes."},
 	{"data", YAML_FIELD_BOOL, YAML_MEMBER(struct run_config_security, data),
 		.doc = "Hosts also authenticate data frames end to end. Requires `link-key`."},

@@ -42,11 +42,6 @@ static void write_text(const void *member, FILE *out, unsigned indent)
 	fprintf(out, " %s", (const char *)member);
 }
 
-static bool text_present(const void *member)
-{
-	return *(const char *)member != '\0';
-}
-
 static int read_host(const struct yaml_tree_node *node, void *member, struct error *error)
 {
 	return run_read_host(node, member, TOPOLOGY_NAME_MAX, error);
@@ -55,13 +50,13 @@ static int read_host(const struct yaml_tree_node *node, void *member, struct err
 #define S struct run_config_edge
 const struct yaml_field run_edge_fields[] = {
 	{"host", YAML_FIELD_CUSTOM, true, YAML_MEMBER(S, host), .read = read_host,
-		.write = write_text, .present = text_present, .form = "<host>",
+		.write = write_text, .optional = true, .form = "<host>",
 		.doc = "The host of the edge. If it has several ports, one of them, such as `h0:1`."},
 	{"tap", YAML_FIELD_NAME, true, YAML_MEMBER(S, tap), .doc = "Name of the TAP interface."},
 	{"namespace", YAML_FIELD_NAME, YAML_MEMBER(S, netns),
 		.doc = "Network namespace of the interface. Without it the edge is in the current one."},
 	{"address", YAML_FIELD_CUSTOM, YAML_MEMBER(S, address), .read = read_address,
-		.write = write_text, .present = text_present,
+		.write = write_text, .optional = true,
 		.form = "^([0-9]{1,3}\\.){3}[0-9]{1,3}/[0-9]{1,2}$",
 		.doc = "IPv4 address of the interface, with its prefix."},
 	{NULL},

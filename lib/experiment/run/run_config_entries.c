@@ -245,11 +245,6 @@ void run_write_path(const void *member, FILE *out, unsigned indent)
 	yaml_tree_write_text(*(char *const *)member, out);
 }
 
-bool run_path_present(const void *member)
-{
-	return *(char *const *)member != NULL;
-}
-
 /* Parses a number with up to three decimals, in thousandths. Returns false for any other text. */
 static bool parse_thousandths(const char *text, uint32_t *value)
 {

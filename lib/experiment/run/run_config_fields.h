@@ -49,7 +49,6 @@ extern const char *const run_control_choices[];
 /* Numbers stored in thousandths, such as "1.5". */
 int run_read_factor(const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_factor(const void *member, FILE *out, unsigned indent);
-bool run_path_present(const void *member);
 int run_read_events(const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_events(const void *member, FILE *out, unsigned indent);
 bool run_events_present(const void *member);

@@ -86,34 +86,24 @@ static void write_job_traffic(const void *member, FILE *out, unsigned indent)
 	yaml_fields_write_row(run_traffic_fields, member, out);
 }
 
-static bool traffic_present(const void *member)
-{
-	return ((const struct run_config_traffic *)member)->pattern != NULL;
-}
-
-static bool number_present(const void *member)
-{
-	return *(const uint32_t *)member != 0;
-}
-
 #define S struct run_config_job
 const struct yaml_field run_job_fields[] = {
 	{"name", YAML_FIELD_NAME, true, YAML_MEMBER(S, name),
 		.doc = "Name of the job, for the result."},
 	{"schedule", YAML_FIELD_CUSTOM, YAML_MEMBER(S, schedule), .read = run_read_path,
-		.write = run_write_path, .present = run_path_present, .form = "<path>",
+		.write = run_write_path, .optional = true, .form = "<path>",
 		.doc = "The schedule that the job runs. A job has this or `traffic`."},
 	{"traffic", YAML_FIELD_CUSTOM, YAML_MEMBER(S, traffic), .read = read_job_traffic,
-		.write = write_job_traffic, .present = traffic_present, .map = run_traffic_fields,
+		.write = write_job_traffic, .optional = true, .map = run_traffic_fields,
 		.doc = "Traffic among the hosts of the job: an entry as in `traffic`, without `from` and `to`."},
 	{"hosts", YAML_FIELD_NUMBER, YAML_MEMBER(S, hosts), .min = 1, .max = TOPOLOGY_HOSTS_MAX,
-		.present = number_present,
+		.optional = true,
 		.doc = "Number of hosts. Required, except with `placement: file:PATH`: it then takes the first hosts of the file, by default all."},
 	{"placement", YAML_FIELD_CUSTOM, YAML_MEMBER(S, placement), .read = read_placement,
 		.write = write_placement, .form = "packed|random|by-group|spread|^file:.",
 		.doc = "Which free hosts the job gets."},
 	{"ranks-per-host", YAML_FIELD_NUMBER, YAML_MEMBER(S, ranks_per_host), .min = 1,
-		.max = TOPOLOGY_HOSTS_MAX, .present = number_present,
+		.max = TOPOLOGY_HOSTS_MAX, .optional = true,
 		.doc = "Assigns this many ranks of the schedule to each host."},
 	{"start", YAML_FIELD_TIME, YAML_MEMBER(S, start_ps),
 		.doc = "Start of the job, relative to the start of the traffic, in whole nanoseconds."},

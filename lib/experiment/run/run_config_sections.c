@@ -118,11 +118,6 @@ static void write_sl_to_vc(const void *member, FILE *out, unsigned indent)
 	write_numbers(map->vc, map->count, out);
 }
 
-static bool sl_to_vc_present(const void *member)
-{
-	return ((const struct run_config_sl *)member)->count > 0;
-}
-
 static int read_weights(const struct yaml_tree_node *node, void *member, struct error *error)
 {
 	uint8_t *weight = member;
@@ -144,11 +139,6 @@ static uint32_t weights_of(const uint8_t *weight)
 static void write_weights(const void *member, FILE *out, unsigned indent)
 {
 	write_numbers(member, weights_of(member), out);
-}
-
-static bool weights_present(const void *member)
-{
-	return weights_of(member) > 0;
 }
 
 #define S struct run_config_ecn
@@ -209,10 +199,10 @@ const struct yaml_field run_switch_fields[] = {
 		.choices = vc_service_choices,
 		.doc = "Which VC an output serves first: in turn, the highest, or in proportion to `vc-weights`."},
 	{"vc-weights", YAML_FIELD_CUSTOM, YAML_MEMBER(S, arbitration.weight), .read = read_weights,
-		.write = write_weights, .present = weights_present, .form = "<list>",
+		.write = write_weights, .optional = true, .form = "<list>",
 		.doc = "Weights of VCs 0, 1, …, such as `[1, 4]`. The others have weight 1."},
 	{"sl-to-vc", YAML_FIELD_CUSTOM, YAML_MEMBER(S, sl_to_vc), .read = read_sl_to_vc,
-		.write = write_sl_to_vc, .present = sl_to_vc_present, .form = "<list>",
+		.write = write_sl_to_vc, .optional = true, .form = "<list>",
 		.doc = "The VCs of service levels 0, 1, …, such as `[0, 0, 1]`. The default is the level's own number, else 0."},
 	{"pfc", YAML_FIELD_SECTION, YAML_MEMBER(S, pfc), .fields = pfc_fields,
 		.doc = "Thresholds of `flow-control: pfc`."},
@@ -246,42 +236,11 @@ const struct yaml_field run_switch_fields[] = {
 };
 #undef S
 
-/* With a route file, the radius is part of the file; otherwise only msp has one. */
-static bool number_present(const void *member)
-{
-	return *(const uint32_t *)member != 0;
-}
-
-static bool granularity_present(const void *member)
-{
-	return *(const enum run_granularity *)member != RUN_GRANULARITY_UNSET;
-}
-
-/* With a route file, the routes determine the in-transit hosts. */
-static bool itb_hosts_present(const void *member)
-{
-	return *(const enum run_itb_hosts *)member != RUN_ITB_HOSTS_RANDOM;
-}
-
-static bool root_present(const void *member)
-{
-	return *(const char *)member != '\0';
-}
-
-static bool steps_present(const void *member)
-{
-	return *(const enum run_steps *)member != RUN_STEPS_UNSET;
-}
-
-static bool ties_present(const void *member)
-{
-	return *(const enum run_ties *)member != RUN_TIES_UNSET;
-}
-
+/* A route file replaces the optional members, so that they may be unset. */
 #define S struct run_config_routing
 const struct yaml_field run_routing_fields[] = {
 	{"file", YAML_FIELD_CUSTOM, YAML_MEMBER(S, file), .read = run_read_path,
-		.write = run_write_path, .present = run_path_present, .form = "<path>",
+		.write = run_write_path, .optional = true, .form = "<path>",
 		.doc = "A route file. No routes are computed then."},
 	{"algorithm", YAML_FIELD_CUSTOM, .offset = 0, .size = sizeof(S), .words = &route_algorithms,
 		.read = run_read_algorithms, .write = run_write_algorithms,
@@ -290,27 +249,26 @@ const struct yaml_field run_routing_fields[] = {
 	{"mode", YAML_FIELD_CHOICE, YAML_MEMBER(S, mode), .choices = mode_choices,
 		.doc = "`source` puts the route into the frame; with `table` switches look it up."},
 	{"alternatives", YAML_FIELD_NUMBER, YAML_MEMBER(S, alternatives), .min = 1, .max = 10,
-		.present = number_present,
+		.optional = true,
 		.doc = "Routes per pair, among which `nic.selector` chooses. The default depends on the algorithm."},
 	{"granularity", YAML_FIELD_CHOICE, YAML_MEMBER(S, granularity),
-		.choices = granularity_choices, .present = granularity_present,
+		.choices = granularity_choices, .optional = true, .unset = RUN_GRANULARITY_UNSET,
 		.doc = "Whether each pair of hosts or each pair of switches has its own routes. This matters for random routes."},
-	{"root", YAML_FIELD_TEXT, YAML_MEMBER(S, root), .present = root_present,
-		.form = "best|centre|random|<text>",
+	{"root", YAML_FIELD_TEXT, YAML_MEMBER(S, root), .form = "best|centre|random|<text>",
 		.doc = "Root of algorithms that build a tree: a switch, or a choice. The default is a leaf of a tree with levels, else the first switch."},
 	{"itb-hosts", YAML_FIELD_CHOICE, YAML_MEMBER(S, itb_hosts), .choices = itb_hosts_choices,
-		.present = itb_hosts_present,
+		.optional = true,
 		.doc = "Hosts that absorb for a route: drawn at each switch (`random`, the default), or (`balanced`) those that absorb for the fewest routes."},
 	{"itb-absorb", YAML_FIELD_CHOICE, YAML_MEMBER(S, itb_absorb), .choices = itb_absorb_choices,
 		.doc = "With `contention` a switch bypasses the host that would absorb a frame if the frame's next output is idle and has credits."},
 	{"radius", YAML_FIELD_NUMBER, YAML_MEMBER(S, radius), .min = 1, .max = ROUTE_RADIUS_MAX,
-		.present = number_present,
+		.optional = true,
 		.doc = "Maximum distance in links of the intermediate switches of `msp` from the ends of a path."},
 	{"steps", YAML_FIELD_CHOICE, YAML_MEMBER(S, steps), .choices = steps_choices,
-		.present = steps_present,
+		.optional = true, .unset = RUN_STEPS_UNSET,
 		.doc = "What separates the steps of an `msp` path: VC classes (`next`) or in-transit buffers."},
-	{"ties", YAML_FIELD_CHOICE, YAML_MEMBER(S, ties), .choices = ties_choices,
-		.present = ties_present,
+	{"ties", YAML_FIELD_CHOICE, YAML_MEMBER(S, ties), .choices = ties_choices, .optional = true,
+		.unset = RUN_TIES_UNSET,
 		.doc = "How `dor` and `msp` choose among equal paths: lowest port number, or drawn with the seed."},
 	{"ugal-queues", YAML_FIELD_CHOICE, YAML_MEMBER(S, ugal_queues),
 		.choices = ugal_queues_choices,
@@ -406,7 +364,7 @@ const struct yaml_field run_nic_fields[] = {
 	{"mtu", YAML_FIELD_BYTES, YAML_MEMBER(S, mtu_bytes), .min = 64, .max = FRAME_PAYLOAD_MAX,
 		.doc = "Payload of a frame, at most `switch.mtu`."},
 	{"tap-mtu", YAML_FIELD_BYTES, YAML_MEMBER(S, tap_mtu_bytes), .min = 68, .max = TAP_MTU_MAX,
-		.present = number_present,
+		.optional = true,
 		.doc = "MTU of TAPs, by default `mtu`. Longer packets take several frames. A TAP takes 65 MB "
 		       "of address space, and 4 MB of memory while it is idle."},
 	{"window", YAML_FIELD_NUMBER, YAML_MEMBER(S, window_frames), .min = 1, .max = 4096,
@@ -461,11 +419,6 @@ const struct yaml_field run_fidelity_fields[] = {
 	{NULL},
 };
 
-static bool long_present(const void *member)
-{
-	return *(const uint64_t *)member != 0;
-}
-
 const struct yaml_field run_host_fields[] = {
 	{"copy-rate", YAML_FIELD_RATE, YAML_MEMBER(struct run_config_host, copy_rate_bps),
 		.min = TOPOLOGY_RATE_MIN_BPS, .max = 100 * TOPOLOGY_RATE_MAX_BPS,
@@ -476,7 +429,7 @@ const struct yaml_field run_host_fields[] = {
 	{"gap", YAML_FIELD_TIME, YAML_MEMBER(struct run_config_host, gap_ps), .max = PS_PER_S,
 		.doc = "Minimum time between two messages of a host with ranks: g of LogGP."},
 	{"rendezvous", YAML_FIELD_BYTES, YAML_MEMBER(struct run_config_host, rendezvous_bytes),
-		.min = 1, .max = (uint64_t)1 << 40, .present = long_present,
+		.min = 1, .max = (uint64_t)1 << 40, .optional = true,
 		.doc = "Longer messages of a schedule wait for their recv; receivers copy shorter ones at `copy-rate`: S of LogGP."},
 	{NULL},
 };

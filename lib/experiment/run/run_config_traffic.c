@@ -81,36 +81,6 @@ static void write_stop(const void *member, FILE *out, unsigned indent)
 	run_write_time_or("end", member, out);
 }
 
-static bool word_present(const void *member)
-{
-	return *(const uint32_t *)member != 0;
-}
-
-static bool long_present(const void *member)
-{
-	return *(const uint64_t *)member != 0;
-}
-
-static bool switches_present(const void *member)
-{
-	return *(const uint32_t *)member != UINT32_MAX;
-}
-
-static bool text_present(const void *member)
-{
-	return *(const char *)member != '\0';
-}
-
-static bool arrivals_present(const void *member)
-{
-	return *(const enum arrivals_kind *)member != ARRIVALS_UNSET;
-}
-
-static bool rail_present(const void *member)
-{
-	return *(const enum rail_rule *)member != RAIL_UNSET;
-}
-
 /* Reads web-search, hadoop or cdf:FILE. */
 
 static int read_sizes(const struct yaml_tree_node *node, void *member, struct error *error)
@@ -144,13 +114,6 @@ static void write_sizes(const void *member, FILE *out, unsigned indent)
 	yaml_tree_write_text(text, out);
 }
 
-static bool sizes_present(const void *member)
-{
-	const struct run_config_sizes *sizes = member;
-
-	return sizes->known != NULL || sizes->file != NULL;
-}
-
 /* Reads 'round-robin' or a file of addresses. */
 
 #define ROUND_ROBIN "round-robin"
@@ -176,75 +139,72 @@ const struct yaml_field run_traffic_fields[] = {
 	{"to", YAML_FIELD_CUSTOM, YAML_MEMBER(S, to), .read = read_hosts, .write = write_hosts,
 		.present = hosts_present, .form = HOSTS_FORM, .tag = TRAFFIC_TO,
 		.doc = "The destination hosts. Required for a hot spot. With `pcap`: hosts from which destinations are drawn for packets to addresses without a host."},
-	{"rail", YAML_FIELD_CHOICE, YAML_MEMBER(S, rail), .choices = rail_choices,
-		.present = rail_present, .tag = TRAFFIC_RATE | TRAFFIC_SIZES | TRAFFIC_FILE,
+	{"rail", YAML_FIELD_CHOICE, YAML_MEMBER(S, rail), .choices = rail_choices, .optional = true,
+		.unset = RAIL_UNSET, .tag = TRAFFIC_RATE | TRAFFIC_SIZES | TRAFFIC_FILE,
 		.doc = "The ports that messages use between hosts with several ports. Default: `same-rail`."},
 	{"share", YAML_FIELD_SHARE, YAML_MEMBER(S, share_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
-		.present = word_present, .tag = TRAFFIC_SHARE,
+		.optional = true, .tag = TRAFFIC_SHARE,
 		.doc = "Share of the messages that go to the hot spot. The others go to any host."},
 	{"switches", YAML_FIELD_NUMBER, YAML_MEMBER(S, switches), .max = TOPOLOGY_SWITCHES_MAX,
-		.present = switches_present, .tag = TRAFFIC_SWITCHES,
+		.optional = true, .unset = UINT32_MAX, .tag = TRAFFIC_SWITCHES,
 		.doc = "Maximum distance of `local` messages, in links between switches."},
 	{"file", YAML_FIELD_CUSTOM, YAML_MEMBER(S, file), .read = run_read_path,
-		.write = run_write_path, .present = run_path_present, .form = "<path>",
-		.tag = TRAFFIC_FILE,
+		.write = run_write_path, .optional = true, .form = "<path>", .tag = TRAFFIC_FILE,
 		.doc = "A schedule, a list of flows, the pairs of a permutation, or a capture (pcap, pcapng)."},
 	{"ranks", YAML_FIELD_CUSTOM, YAML_MEMBER(S, ranks), .read = run_read_path,
-		.write = run_write_path, .present = run_path_present, .form = "<path>",
-		.tag = TRAFFIC_RANKS,
+		.write = run_write_path, .optional = true, .form = "<path>", .tag = TRAFFIC_RANKS,
 		.doc = "A file that assigns the ranks of a schedule to hosts."},
 	{"ranks-per-host", YAML_FIELD_NUMBER, YAML_MEMBER(S, ranks_per_host), .min = 1,
-		.max = TOPOLOGY_HOSTS_MAX, .present = word_present, .tag = TRAFFIC_RANKS,
+		.max = TOPOLOGY_HOSTS_MAX, .optional = true, .tag = TRAFFIC_RANKS,
 		.doc = "Assigns this many ranks of a schedule to each host."},
 	{"sizes", YAML_FIELD_CUSTOM, YAML_MEMBER(S, sizes), .words = &flow_sizes_known,
-		.read = read_sizes, .write = write_sizes, .present = sizes_present,
-		.form = "<word>|^cdf:.", .tag = TRAFFIC_SIZES,
+		.read = read_sizes, .write = write_sizes, .optional = true, .form = "<word>|^cdf:.",
+		.tag = TRAFFIC_SIZES,
 		.doc = "Draws flows with a published distribution of sizes, or with one of a file (`cdf:FILE`)."},
 	{"matrix", YAML_FIELD_CUSTOM, YAML_MEMBER(S, matrix), .read = run_read_path,
-		.write = run_write_path, .present = run_path_present, .form = "<path>",
-		.tag = TRAFFIC_SIZES,
+		.write = run_write_path, .optional = true, .form = "<path>", .tag = TRAFFIC_SIZES,
 		.doc = "A file with the weights of host pairs, for drawn flows."},
-	{"host", YAML_FIELD_NAME, YAML_MEMBER(S, packets.host), .present = text_present,
-		.tag = TRAFFIC_PACKETS, .doc = "The host that sends all packets of a capture."},
+	{"host", YAML_FIELD_NAME, YAML_MEMBER(S, packets.host), .tag = TRAFFIC_PACKETS,
+		.doc = "The host that sends all packets of a capture."},
 	{"by", YAML_FIELD_CUSTOM, YAML_MEMBER(S, packets.by), .read = read_by,
-		.write = run_write_path, .present = run_path_present, .form = ROUND_ROBIN "|<path>",
+		.write = run_write_path, .optional = true, .form = ROUND_ROBIN "|<path>",
 		.tag = TRAFFIC_PACKETS,
 		.doc = "A file that maps a capture's addresses to hosts, or round robin, the default."},
 	{"speed", YAML_FIELD_CUSTOM, YAML_MEMBER(S, packets.speed), .read = run_read_factor,
-		.write = run_write_factor, .present = word_present, .form = "<factor>",
+		.write = run_write_factor, .optional = true, .form = "<factor>",
 		.tag = TRAFFIC_PACKETS,
 		.doc = "Replay speed of a capture, as a multiple of the original speed. The default is 1 without `load`."},
 	{"loop", YAML_FIELD_NUMBER, YAML_MEMBER(S, packets.loops), .min = 1, .max = RUN_LOOPS_MAX,
-		.present = word_present, .tag = TRAFFIC_PACKETS,
+		.optional = true, .tag = TRAFFIC_PACKETS,
 		.doc = "How many times a capture is sent. The default is 1."},
 	{"class", YAML_FIELD_NUMBER, YAML_MEMBER(S, class), .max = 15,
 		.doc = "Service level of the messages, which `switch.sl-to-vc` maps to a VC. Requires `queuing: 1q`."},
 	{"load", YAML_FIELD_SHARE, YAML_MEMBER(S, load_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
-		.present = word_present, .tag = TRAFFIC_RATE | TRAFFIC_SIZES | TRAFFIC_PACKETS,
+		.optional = true, .tag = TRAFFIC_RATE | TRAFFIC_SIZES | TRAFFIC_PACKETS,
 		.doc = "Mean load as a share of the host's link rate, including the overhead of frames."},
 	{"message", YAML_FIELD_BYTES, YAML_MEMBER(S, message_bytes), .min = RUN_MESSAGE_MIN,
-		.max = RUN_MESSAGE_MAX, .present = long_present, .tag = TRAFFIC_RATE,
+		.max = RUN_MESSAGE_MAX, .optional = true, .tag = TRAFFIC_RATE,
 		.doc = "Length of a message."},
 	{"message-max", YAML_FIELD_BYTES, YAML_MEMBER(S, message_max_bytes), .min = RUN_MESSAGE_MIN,
-		.max = RUN_MESSAGE_MAX, .present = long_present, .tag = TRAFFIC_RATE,
+		.max = RUN_MESSAGE_MAX, .optional = true, .tag = TRAFFIC_RATE,
 		.doc = "Draws lengths from `message` to this one."},
 	{"other-message", YAML_FIELD_BYTES, YAML_MEMBER(S, other_message_bytes),
-		.min = RUN_MESSAGE_MIN, .max = RUN_MESSAGE_MAX, .present = long_present,
+		.min = RUN_MESSAGE_MIN, .max = RUN_MESSAGE_MAX, .optional = true,
 		.tag = TRAFFIC_RATE, .doc = "A second length of messages."},
 	{"other-message-max", YAML_FIELD_BYTES, YAML_MEMBER(S, other_message_max_bytes),
-		.min = RUN_MESSAGE_MIN, .max = RUN_MESSAGE_MAX, .present = long_present,
+		.min = RUN_MESSAGE_MIN, .max = RUN_MESSAGE_MAX, .optional = true,
 		.tag = TRAFFIC_RATE, .doc = "Draws lengths from `other-message` to this one."},
 	{"other-share", YAML_FIELD_SHARE, YAML_MEMBER(S, other_share_ppm), .min = 1,
-		.max = QUANTITY_WHOLE_PPM, .present = word_present, .tag = TRAFFIC_RATE,
+		.max = QUANTITY_WHOLE_PPM, .optional = true, .tag = TRAFFIC_RATE,
 		.doc = "Share of the messages that have the second length."},
 	{"arrivals", YAML_FIELD_CHOICE, YAML_MEMBER(S, arrivals), .choices = arrivals_choices,
-		.present = arrivals_present, .tag = TRAFFIC_RATE,
+		.optional = true, .unset = ARRIVALS_UNSET, .tag = TRAFFIC_RATE,
 		.doc = "The intervals between messages. `uniform` is from 0 to twice the mean."},
 	{"on", YAML_FIELD_TIME, YAML_MEMBER(S, on_ps), .min = RUN_BURST_MIN, .max = RUN_BURST_MAX,
-		.present = long_present, .tag = TRAFFIC_RATE,
+		.optional = true, .tag = TRAFFIC_RATE,
 		.doc = "Mean time of a burst, with `arrivals: bursty`."},
 	{"off", YAML_FIELD_TIME, YAML_MEMBER(S, off_ps), .min = RUN_BURST_MIN, .max = RUN_BURST_MAX,
-		.present = long_present, .tag = TRAFFIC_RATE,
+		.optional = true, .tag = TRAFFIC_RATE,
 		.doc = "Mean time between bursts, with `arrivals: bursty`."},
 	{"start", YAML_FIELD_TIME, YAML_MEMBER(S, start_ps),
 		.doc = "Time of the first message, from the start of the traffic."},
@@ -276,7 +236,7 @@ static int check_keys(const struct run_config_traffic *traffic, const struct yam
 			pattern->name);
 	for (const struct yaml_field *field = run_traffic_fields; field->key != NULL; field++)
 		if (field->tag != 0 && (keys_of(traffic) & field->tag) == 0 &&
-			field->present((const char *)traffic + field->offset))
+			yaml_field_is_present(field, traffic))
 			return yaml_tree_refuse(node, error, "pattern %s%s has no '%s'",
 				pattern->name,
 				(pattern->keys & TRAFFIC_SIZES) == 0 ? ""
@@ -426,7 +386,7 @@ static int complete_traffic(
 			node, error, "pattern %s: 'to', such as [h4], is missing", pattern->name);
 	if (pattern->packets)
 		return complete_packets(traffic, node, error);
-	if (sizes_present(&traffic->sizes))
+	if (traffic->sizes.known != NULL || traffic->sizes.file != NULL)
 		return complete_sizes(traffic, node, error);
 	if (traffic->file == NULL && (pattern->keys & TRAFFIC_SIZES) != 0)
 		return yaml_tree_refuse(node, error,

@@ -15,26 +15,6 @@
 #define RANDOM     "random"
 #define RNG_EVENTS 0x6576656e74u /* random stream of a row */
 
-static bool time_present(const void *member)
-{
-	return *(const weft_time *)member != 0;
-}
-
-static bool share_present(const void *member)
-{
-	return *(const uint32_t *)member != RUN_EVENT_KEEP;
-}
-
-static bool jitter_present(const void *member)
-{
-	return *(const uint32_t *)member != 0;
-}
-
-static bool when_present(const void *member)
-{
-	return ((const struct run_event_when *)member)->counter[0] != '\0';
-}
-
 static int read_down(const struct yaml_tree_node *node, void *member, struct error *error)
 {
 	return run_read_time_or("forever", node, member, error);
@@ -55,13 +35,12 @@ static const struct yaml_field when_fields[] = {
 
 #define S struct run_event
 const struct yaml_field run_event_fields[] = {
-	{"at", YAML_FIELD_TIME, YAML_MEMBER(S, at_ps), .min = 1, .present = time_present,
+	{"at", YAML_FIELD_TIME, YAML_MEMBER(S, at_ps), .min = 1, .optional = true,
 		.doc = "Time of the event, since the start of the run."},
-	{"every", YAML_FIELD_TIME, YAML_MEMBER(S, every_ps), .min = PS_PER_US,
-		.present = time_present,
+	{"every", YAML_FIELD_TIME, YAML_MEMBER(S, every_ps), .min = PS_PER_US, .optional = true,
 		.doc = "Repeats the event at this interval, first at `at` or after one interval."},
 	{"jitter", YAML_FIELD_SHARE, YAML_MEMBER(S, jitter_ppm), .max = QUANTITY_WHOLE_PPM / 2,
-		.present = jitter_present,
+		.optional = true,
 		.doc = "Moves each repetition by up to this share of `every`, earlier or later."},
 	{"link", YAML_FIELD_TEXT, YAML_MEMBER(S, link),
 		.doc = "A cable, by either end: `s0:2`, `h3`. `random` draws one between two switches each time."},
@@ -69,23 +48,23 @@ const struct yaml_field run_event_fields[] = {
 	{"host", YAML_FIELD_TEXT, YAML_MEMBER(S, host),
 		.doc = "The cables of a host, or the one at a port such as `h0:1`."},
 	{"down", YAML_FIELD_CUSTOM, YAML_MEMBER(S, down_ps), .read = read_down, .write = write_down,
-		.present = time_present, .form = "<time>|forever",
+		.optional = true, .form = "<time>|forever",
 		.doc = "Cuts the cables for this time. Frames on them are lost."},
 	{"rate", YAML_FIELD_RATE, YAML_MEMBER(S, rate_bps), .min = TOPOLOGY_RATE_MIN_BPS,
-		.max = TOPOLOGY_RATE_MAX_BPS, .present = time_present,
-		.doc = "The new rate of the link."},
+		.max = TOPOLOGY_RATE_MAX_BPS, .optional = true, .doc = "The new rate of the link."},
 	{"delay", YAML_FIELD_TIME, YAML_MEMBER(S, delay_ps), .min = 1, .max = TOPOLOGY_DELAY_MAX_PS,
-		.present = time_present, .doc = "The new delay of the link."},
+		.optional = true, .doc = "The new delay of the link."},
 	{"corrupt", YAML_FIELD_SHARE, YAML_MEMBER(S, corrupt_ppm), .max = QUANTITY_WHOLE_PPM,
-		.present = share_present, .doc = "Share of the data frames that are damaged."},
+		.optional = true, .unset = RUN_EVENT_KEEP,
+		.doc = "Share of the data frames that are damaged."},
 	{"credit-loss", YAML_FIELD_SHARE, YAML_MEMBER(S, credit_loss_ppm),
-		.max = QUANTITY_WHOLE_PPM, .present = share_present,
+		.max = QUANTITY_WHOLE_PPM, .optional = true, .unset = RUN_EVENT_KEEP,
 		.doc = "Share of the credit frames that are lost."},
 	{"drain", YAML_FIELD_RATE, YAML_MEMBER(S, drain_bps), .min = TOPOLOGY_RATE_MIN_BPS,
-		.max = TOPOLOGY_RATE_MAX_BPS, .present = time_present,
+		.max = TOPOLOGY_RATE_MAX_BPS, .optional = true,
 		.doc = "The new rate at which the host accepts frames."},
-	{"when", YAML_FIELD_SECTION, YAML_MEMBER(S, when), .fields = when_fields,
-		.present = when_present, .doc = "Occurs once, when a counter exceeds a value."},
+	{"when", YAML_FIELD_SECTION, YAML_MEMBER(S, when), .fields = when_fields, .optional = true,
+		.doc = "Occurs once, when a counter exceeds a value."},
 	{NULL},
 };
 #undef S
