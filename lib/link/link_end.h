@@ -37,6 +37,9 @@
  * at a longer interval G detects it at the fourth poll after the last frame. In general, if polls
  * are at most G apart, detection takes at most four times the longer of G and hello_ps. */
 #define LINK_HELLOS_MISSED 3
+/* How often an end is polled per hello interval while it is not up, for example by a loop that
+ * sleeps. */
+#define LINK_POLLS_PER_HELLO 4
 
 struct link_end_config {
 	uint64_t device; /* device identity sent in hellos */
@@ -100,8 +103,8 @@ void link_end_init(struct link_end *end, const struct link_end_config *config, w
 unsigned link_end_poll(struct link_end *end, weft_time now);
 
 /* Returns when an idle end must be polled again if no frame arrives: a hello is due, or the
- * neighbour has been silent for too long. The time is in the past until both ends know each other's
- * session. Credit frames that only repeat a limit may wait. */
+ * neighbour has been silent for too long. Until both ends know each other's session, polls are a
+ * quarter of a hello interval apart. Credit frames that only repeat a limit may wait. */
 static inline weft_time link_end_due(const struct link_end *end)
 {
 	weft_time silent = end->heard_at + LINK_HELLOS_MISSED * end->config.hello_ps + 1;
@@ -109,7 +112,7 @@ static inline weft_time link_end_due(const struct link_end *end)
 	if (end->config.open)
 		return WEFT_TIME_NEVER;
 	if (end->state != LINK_UP || !end->known)
-		return end->polled_at;
+		return end->polled_at + end->config.hello_ps / LINK_POLLS_PER_HELLO;
 	return end->hello_due < silent ? end->hello_due : silent;
 }
 

@@ -21,10 +21,8 @@
 /* Time without sleep after a cable was cut or rejoined: its ends and the mapper must detect it. */
 #define AWAKE_HELLOS (2 * LINK_HELLOS_MISSED)
 #define REST_PS      (50 * PS_PER_MS)
-/* A neighbour in another process expects a hello in each hello interval. */
-#define RESTS_PER_HELLO 4
-#define READY_MAX       8
-#define PORTS_MAX       256 /* for a loop with links to other processes */
+#define READY_MAX    8
+#define PORTS_MAX    256 /* for a loop with links to other processes */
 
 /* --- descriptors --- */
 
@@ -91,7 +89,7 @@ void real_idle_close(struct real_fabric *fabric)
 static weft_time rest_min(const struct real_fabric *fabric)
 {
 	weft_time rest =
-		clock_span(&fabric->clock, fabric->options.run->hello_ps) / RESTS_PER_HELLO;
+		clock_span(&fabric->clock, fabric->options.run->hello_ps) / LINK_POLLS_PER_HELLO;
 
 	if (fabric->whole || rest > REST_PS)
 		return REST_PS;
@@ -123,9 +121,10 @@ static weft_time rest_for(const struct real_worker *worker, weft_time now)
 	const struct real_fabric *fabric = worker->fabric;
 	weft_time min = rest_min(fabric), due = links_due(worker);
 
-	if (fabric->whole || due <= now)
+	if (fabric->whole)
 		return min;
-	due = clock_span(&fabric->clock, RTE_MIN(due - now, clock_share(&fabric->clock, REST_PS)));
+	due = due <= now ? 0 : RTE_MIN(due - now, clock_share(&fabric->clock, REST_PS));
+	due = clock_span(&fabric->clock, due);
 	if (now - worker->rest.data_since < AWAKE_HELLOS * fabric->options.run->hello_ps)
 		due = RTE_MIN(due, min);
 	return RTE_MAX(CALM_PS, due);

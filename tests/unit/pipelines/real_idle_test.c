@@ -59,7 +59,9 @@ UNIT_TEST(an_absence_without_rest_counts)
 	assert_int_equal(real_idle_away(&worker, PS_PER_S + PS_PER_MS), PS_PER_MS);
 }
 
-/* --- a loop of a switch with one port --- */
+/* --- a loop of a switch with two ports --- */
+
+#define PORTS 2
 
 static struct run_config run;
 static struct real_fabric fabric;
@@ -72,11 +74,11 @@ static struct real_worker *worker_with(weft_time hello_ps, struct port *port)
 	struct real_worker *worker = &fabric.worker[0];
 
 	run = (struct run_config){.hello_ps = hello_ps};
-	poll_of = (struct poll_switch){.ports = 1, .port[0].port = port};
+	poll_of = (struct poll_switch){.ports = PORTS, .port[0].port = port};
 	poll_of.sw = aligned_alloc(
-		RTE_CACHE_LINE_SIZE, sizeof(*poll_of.sw) + sizeof(poll_of.sw->port[0]));
-	memset(poll_of.sw, 0, sizeof(*poll_of.sw) + sizeof(poll_of.sw->port[0]));
-	poll_of.sw->ports = 1;
+		RTE_CACHE_LINE_SIZE, sizeof(*poll_of.sw) + PORTS * sizeof(poll_of.sw->port[0]));
+	memset(poll_of.sw, 0, sizeof(*poll_of.sw) + PORTS * sizeof(poll_of.sw->port[0]));
+	poll_of.sw->ports = PORTS;
 	fabric = (struct real_fabric){
 		.options.run = &run, .polled = &polled, .loops = 1, .rests = true};
 	clock_start(&fabric.clock, 1);
@@ -138,10 +140,8 @@ UNIT_TEST(a_loop_sleeps_again_sooner_after_a_mapper_frame_than_after_data)
 	close_worker(worker);
 }
 
-UNIT_TEST(an_idle_loop_sleeps_until_a_hello_is_due)
+static struct link_end *set_up_link(weft_time now, weft_time hello_due)
 {
-	struct real_worker *worker = worker_with(40 * PS_PER_MS, NULL);
-	weft_time now = clock_now(&fabric.clock);
 	struct link_end *link = &poll_of.sw->port[0].link;
 
 	poll_of.present = port_set_of(0);
@@ -149,8 +149,32 @@ UNIT_TEST(an_idle_loop_sleeps_until_a_hello_is_due)
 		.state = LINK_UP,
 		.known = true,
 		.heard_at = now,
-		.hello_due = now + 30 * PS_PER_MS};
+		.hello_due = hello_due};
+	return link;
+}
+
+UNIT_TEST(an_idle_loop_sleeps_until_a_hello_is_due)
+{
+	struct real_worker *worker = worker_with(40 * PS_PER_MS, NULL);
+	weft_time now = clock_now(&fabric.clock);
+	const struct link_end *link = set_up_link(now, now + 30 * PS_PER_MS);
+
 	assert_true(real_idle(worker, now));
 	assert_true(clock_now(&fabric.clock) >= link->hello_due);
+	close_worker(worker);
+}
+
+UNIT_TEST(a_link_that_is_down_does_not_delay_the_hellos_of_others)
+{
+	struct real_worker *worker = worker_with(40 * PS_PER_MS, NULL);
+	weft_time now = clock_now(&fabric.clock);
+
+	set_up_link(now, now + PS_PER_MS);
+	poll_of.present |= port_set_of(1);
+	poll_of.sw->port[1].link =
+		(struct link_end){.config.hello_ps = run.hello_ps, .polled_at = now};
+	real_idle(worker, now);
+	/* Only the time of the requested sleep is added to it. */
+	assert_true(loop_stall_load(&worker->stall.seen) <= PS_PER_MS);
 	close_worker(worker);
 }
