@@ -241,20 +241,22 @@ static void on_signal(int number, siginfo_t *info, void *context)
 		keep_here((uintptr_t)info->si_value.sival_ptr);
 }
 
-/* Returns a thread's permitted capabilities: UINT64_MAX if unknown, 0 if the thread has ended. */
-static uint64_t permitted_of(const char *thread)
+/* Returns a thread's permitted capabilities: UINT64_MAX if unknown, 0 if the thread has ended. Also
+ * returns its pending signals. */
+static uint64_t permitted_of(const char *thread, uint64_t *pending)
 {
 	char path[64], line[128];
 	uint64_t permitted = UINT64_MAX;
 	FILE *file;
 
+	*pending = 0;
 	snprintf(path, sizeof(path), "/proc/self/task/%.16s/status", thread);
 	file = fopen(path, "re");
 	if (file == NULL)
 		return 0;
-	while (fgets(line, sizeof(line), file) != NULL)
-		if (sscanf(line, "CapPrm: %" SCNx64, &permitted) == 1)
-			break;
+	while (fgets(line, sizeof(line), file) != NULL &&
+		sscanf(line, "CapPrm: %" SCNx64, &permitted) != 1)
+		sscanf(line, "SigPnd: %" SCNx64, pending);
 	fclose(file);
 	return permitted;
 }
@@ -272,19 +274,22 @@ static void ask(long thread, uint64_t capabilities)
 	syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, THREAD_SIGNAL, &info);
 }
 
-/* Counts the threads that kept more and, if 'again', signals them. Returns -1 if unknown. */
-static int ask_all(uint64_t capabilities, bool again)
+/* Counts the threads that kept more, and signals those without such a signal: signals queue up.
+ * Returns -1 if unknown. */
+static int ask_all(uint64_t capabilities)
 {
 	DIR *tasks = opendir("/proc/self/task");
 	const struct dirent *entry;
+	uint64_t pending;
 	int asked = 0;
 
 	if (tasks == NULL)
 		return -1;
 	while ((entry = readdir(tasks)) != NULL) {
-		if (entry->d_name[0] == '.' || (permitted_of(entry->d_name) & ~capabilities) == 0)
+		if (entry->d_name[0] == '.' ||
+			(permitted_of(entry->d_name, &pending) & ~capabilities) == 0)
 			continue;
-		if (again)
+		if ((pending & UINT64_C(1) << (THREAD_SIGNAL - 1)) == 0)
 			ask(strtol(entry->d_name, NULL, 10), capabilities);
 		asked++;
 	}
@@ -300,12 +305,11 @@ int privileges_keep(uint64_t capabilities, struct error *error)
 
 	keep_here(capabilities);
 	sigaction(THREAD_SIGNAL, &action, NULL);
-	left = ask_all(capabilities, true);
+	left = ask_all(capabilities);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	for (time_t end = now.tv_sec + WAIT_S; left != 0 && now.tv_sec < end;) {
 		nanosleep(&step, NULL);
-		/* Threads started meanwhile have not been signalled. */
-		left = ask_all(capabilities, step.tv_nsec == STEP_MAX_NS);
+		left = ask_all(capabilities);
 		if (step.tv_nsec < STEP_MAX_NS)
 			step.tv_nsec *= 2;
 		clock_gettime(CLOCK_MONOTONIC, &now);

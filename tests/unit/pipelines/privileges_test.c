@@ -25,19 +25,24 @@ static int in_child(int (*run)(void))
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Capabilities of the calling thread. */
-static uint64_t permitted(void)
+static uint64_t status_number(const char *path, const char *format)
 {
-	FILE *file = fopen("/proc/thread-self/status", "r");
+	FILE *file = fopen(path, "r");
 	uint64_t found = UINT64_MAX;
 	char line[128];
 
 	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
-		if (sscanf(line, "CapPrm: %" SCNx64, &found) == 1)
+		if (sscanf(line, format, &found) == 1)
 			break;
 	if (file != NULL)
 		fclose(file);
 	return found;
+}
+
+/* Capabilities of the calling thread. */
+static uint64_t permitted(void)
+{
+	return status_number("/proc/thread-self/status", "CapPrm: %" SCNx64);
 }
 
 struct other {
@@ -159,4 +164,51 @@ UNIT_TEST(a_user_without_any_gets_none)
 {
 	need_root();
 	assert_int_equal(in_child(has_none), 0);
+}
+
+/* How often the process's first thread has slept, for example between two looks at the others. */
+static uint64_t sleeps(void)
+{
+	return status_number("/proc/self/status", "voluntary_ctxt_switches: %" SCNu64);
+}
+
+#define LOOKS 12
+
+/* Leaves signals pending during several looks. Returns NULL unless just one signal is then pending,
+ * apart from those that were sent while it counted. */
+static void *answer_late(void *signals)
+{
+	const struct timespec at_once = {0};
+	uint64_t before = sleeps();
+	unsigned taken = 0;
+
+	while (sleeps() - before < LOOKS)
+		sched_yield();
+	before = sleeps();
+	while (sigtimedwait(signals, NULL, &at_once) > 0)
+		taken++;
+	return taken > 0 && taken <= 1 + sleeps() - before ? signals : NULL;
+}
+
+static int has_a_thread_that_answers_late(void)
+{
+	void *result = NULL;
+	struct error error;
+	sigset_t signals;
+	pthread_t thread;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, THREAD_SIGNAL);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	if (pthread_create(&thread, NULL, answer_late, &signals) != 0 ||
+		privileges_keep(0, &error) != 0)
+		return 1;
+	return pthread_join(thread, &result) == 0 && result != NULL ? 0 : 2;
+}
+
+/* Queued signals count against a limit that all processes of a user share. */
+UNIT_TEST(a_thread_that_does_not_answer_is_not_signalled_again)
+{
+	need_root();
+	assert_int_equal(in_child(has_a_thread_that_answers_late), 0);
 }
