@@ -9,8 +9,9 @@
 #include "audit.h"
 
 #define AUDIT_NONE UINT32_MAX
-/* Control frames never wait for credits, so none stays in the fabric longer than this. With
- * the default mapper.hello, a port that is up receives at least one frame within this time. */
+/* Control frames never wait for credits, so none stays in the fabric longer than this. A port that
+ * receives nothing for so long may have been cut. With a longer hello interval, or in a lab that
+ * sleeps, a port that is up may also receive nothing for so long. */
 #define AUDIT_CONTROL_NS UINT64_C(20000000)
 
 enum audit_class { AUDIT_DATA, AUDIT_END_TO_END, AUDIT_LINK_LOCAL, AUDIT_CLASSES };

@@ -81,7 +81,7 @@ int capture_start(struct capture_manager *manager, const char *port_name, const 
 	const struct capture_filter *filter, struct error *error);
 
 /* Ends the capture of 'port_name', or of all captured ports ("all"). Returns when the captured
- * frames are written, or after a second if the reader does not accept them. 'counts' may be NULL.
+ * frames are written, or when the reader has accepted nothing for a second. 'counts' may be NULL.
  * -ENOENT: unknown port, or not captured. A failure to write the file is also returned here. */
 int capture_stop(struct capture_manager *manager, const char *port_name,
 	struct capture_counts *counts, struct error *error);

@@ -24,8 +24,9 @@ const char *capture_file_path(const struct capture_file *file);
 /* Adds a port and enables its data plane. Returns 0, -ENOMEM, or the error that ended the file
  * (-EPIPE: its reader closed it). */
 int capture_file_add(struct capture_file *file, struct port *port, struct capture *capture);
-/* Removes a port after its last frames and counts are written; waits a second at most. Returns
- * false if the port is not in the file. 'counts' may be NULL. */
+/* Removes a port after its last frames and counts are written; gives up on a reader that has
+ * accepted nothing for a second. Returns false if the port is not in the file. 'counts' may be
+ * NULL. */
 bool capture_file_remove(
 	struct capture_file *file, struct port *port, struct capture_counts *counts);
 bool capture_file_has(struct capture_file *file, const struct port *port);

@@ -303,7 +303,7 @@ class Requests(Case):
         for old, new, why in (
                 ("dilation: 20", "dilation: 30", "dilation: 30 in the file, 20 in the lab"),
                 ("edges: {hosts: all, network: 10.83.0.0/24}", "edges: {hosts: [h0], network: 10.83.0.0/24}",
-                 "edges: the edge of host h1 cannot change while the host is running"),
+                 "edges: the edge of host h1 cannot change while the lab is running"),
                 ("processes: each\n", "processes: each\ngroups: {both: [h0, h2]}\n",
                  "group 'both': some of its devices are running and some are new"),
                 ("processes: each", "processes: one", "processes: one in the file, each in the lab"),

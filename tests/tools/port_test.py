@@ -406,10 +406,10 @@ class Check(Port):
     def test_no_hugepages_is_a_fault_only_where_they_are_needed(self):
         done = self.check()
         self.assertEqual(done.returncode, 0)
-        self.assertIn("hugepages  0 MiB free of about 256 MiB; without hugepages Weft is slightly slower; reserve them with 'echo 256 > ", done.stdout)
+        self.assertIn("hugepages  0 MiB free of about 256 MiB; without hugepages Weft is slightly slower; add 128 to ", done.stdout)
         (self.kernel.device("0000:5e:00.0") / "driver").unlink()
         (self.kernel.device("0000:5e:00.0") / "driver").symlink_to("../../../../bus/pci/drivers/uio_pci_generic")
-        self.fault("which uio_pci_generic requires; run 'echo 128 > /sys/kernel/mm/hugepages")
+        self.fault("which uio_pci_generic requires; add 128 to the number in /sys/kernel/mm/hugepages")
 
     def test_a_device_of_the_kernel_is_a_fault(self):
         self.fault(f"bound to kernel driver ixgbe; run 'weft port bind {NIC}'", here=NIC)

@@ -136,7 +136,7 @@ static int check_edges(const struct lab_apply *apply, struct error *error)
 		if (has(to, DEVICE_HOST, i) && has(&apply->from, DEVICE_HOST, i) &&
 			!same_edge(find_edge(&apply->from, host), find_edge(to, host)))
 			return error_set(error, EINVAL,
-				"%s: edges: the edge of host %s cannot change while the host is running; 'weft lab up "
+				"%s: edges: the edge of host %s cannot change while the lab is running; 'weft lab up "
 				"--restart %s' applies the file",
 				to->path, host, to->path);
 	}

@@ -136,7 +136,7 @@ static int check_sender(const struct audit_subject *subject, uint32_t file,
 	char right[AUDIT_WAY_NAME];
 	unsigned fabric = (unsigned)(from[4] << 8 | from[5]);
 
-	/* Any other address belongs to a port that has not been assigned an address yet. */
+	/* No run or lab has numbered a port with any other address. */
 	if (from[0] != 0x02 && from[0] != 0x12)
 		return 0;
 	audit_way_name(subject->topology, way, name);

@@ -105,7 +105,7 @@ int port_refuse_own_network(
 		pci_driver_is_dpdk(device->driver))
 		return 0;
 	return error_set(error, EBUSY,
-		"%s: driver %s shows no interface here; the interface may be in another network namespace. Check with 'ip netns identify' and 'ip -n NAME link', or bind the device anyway with '%s'",
+		"%s: driver %s shows no interface here; the interface may be in another network namespace. Check with 'ip netns list' and 'ip -n NAME link', or bind the device anyway with '%s'",
 		device->address, device->driver, command);
 }
 

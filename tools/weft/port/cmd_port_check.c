@@ -134,23 +134,23 @@ static void check_port(struct check *check, const struct topology_binding *bindi
 static void check_hugepages(struct check *check)
 {
 	uint64_t available = hugepages_free_bytes(command_root()), needed = 0;
+	char free_text[64];
 	struct error error;
 	int result = 0;
 
 	for (unsigned i = 0; i < check->lab->plan->processes; i++)
 		needed += check->uses[i] ? PROCESS_BYTES : 0;
-	snprintf(error.text, sizeof(error.text), "%" PRIu64 " MiB free of about %" PRIu64 " MiB%s",
-		available / MIB, needed / MIB,
-		available < needed
-			? "; without hugepages Weft is slightly slower; reserve them with 'echo 256 > "
-			  "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages'"
-			: "");
-	if (available < needed && check->uio)
-		result = error_set(&error, ENOMEM,
-			"%" PRIu64 " MiB free of about %" PRIu64
-			" MiB, which uio_pci_generic requires; run 'echo %" PRIu64 " > "
-			"/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages'",
-			available / MIB, needed / MIB, needed / (2 * MIB));
+	snprintf(free_text, sizeof(free_text), "%" PRIu64 " MiB free of about %" PRIu64 " MiB",
+		available / MIB, needed / MIB);
+	error_set(&error, 0, "%s", free_text);
+	if (available < needed)
+		result = error_set(&error, check->uio ? ENOMEM : 0,
+			"%s%s; add %" PRIu64
+			" to the number in /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages",
+			free_text,
+			check->uio ? ", which uio_pci_generic requires"
+				   : "; without hugepages Weft is slightly slower",
+			(needed - available + 2 * MIB - 1) / (2 * MIB));
 	report(check, "hugepages", result, &error);
 }
 
@@ -172,7 +172,7 @@ static void check_memlock(struct check *check)
 		&error);
 }
 
-/* Refuses two ports of this machine that are bound to the same device. */
+/* With --process, refuses two ports of these processes that are bound to the same device. */
 static int check_twice(const struct check *check, struct error *error)
 {
 	const struct topology *topology = check->lab->topology;

@@ -4,6 +4,7 @@
 /* weft lab mpirun: runs Open MPI in the hosts of a lab. mpirun runs in the first host and starts
  * its daemons in the other hosts with 'weft lab exec' instead of ssh. */
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,16 +64,18 @@ static enum weft_exit name_agent(struct mpirun *mpi, const struct lab_arguments 
 {
 	char program[PATH_MAX] = "";
 	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	const char *run_dir = arguments->run_dir != NULL ? arguments->run_dir : "";
+	bool split = strpbrk(run_dir, " \t") != NULL;
 
-	if (length <= 0 || strpbrk(program, " \t") != NULL ||
-		(arguments->run_dir != NULL && strpbrk(arguments->run_dir, " \t") != NULL))
+	if (length <= 0)
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "/proc/self/exe: %s", strerror(errno));
+	if (split || strpbrk(program, " \t") != NULL)
 		return command_fail(COMMAND, EXIT_NOT_ABLE,
 			"'%s': expected no spaces in the paths of weft and --run-dir, because mpirun splits there",
-			program);
+			split ? run_dir : program);
 	snprintf(mpi->agent, sizeof(mpi->agent), "%s lab exec --joined%s%s%s %s", program,
 		arguments->no_faketime ? " --no-faketime" : "",
-		arguments->run_dir != NULL ? " --run-dir " : "",
-		arguments->run_dir != NULL ? arguments->run_dir : "", mpi->hosts.lab.plan->lab);
+		arguments->run_dir != NULL ? " --run-dir " : "", run_dir, mpi->hosts.lab.plan->lab);
 	return EXIT_DONE;
 }
 

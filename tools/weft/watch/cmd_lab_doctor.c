@@ -277,7 +277,7 @@ static void check_pages(struct doctor *doctor)
 			"defrag is 'always', so page faults wait for memory compaction");
 	else
 		note(doctor, "hugepages", "transparent", NULL,
-			"page faults do not wait for memory compaction");
+			"page faults of labs do not wait for memory compaction");
 }
 
 /* --- edges and NICs --- */
