@@ -157,8 +157,8 @@ static int run_jobs(const struct options *options, struct run_config *config,
 	return job_runs_make(options->jobs, config, stop, run_baseline, &baseline, error);
 }
 
-/* Rejects options that several threads cannot handle, except those that virtual_fabric_set_ranks()
- * rejects. */
+/* Refuses options that several threads cannot handle, except those that virtual_fabric_set_ranks()
+ * refuses. */
 static int check_workers(const struct options *options, const struct run_config *config,
 	const struct ranks *ranks, struct error *error)
 {

@@ -30,7 +30,7 @@
 #define WEFT_FI_CONTEXTS     65536
 #define WEFT_FI_MESSAGE_MAX  (UINT64_C(1) << 32)
 
-/* Call flags that are supported or are only hints. All others are rejected. */
+/* Call flags that are supported or are only hints. All others are refused. */
 #define WEFT_FI_SEND_FLAGS                                                                 \
 	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_MORE | \
 		FI_REMOTE_CQ_DATA)

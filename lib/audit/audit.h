@@ -130,7 +130,7 @@ struct audit_counts {
 	uint64_t data;       /* data frames among them */
 	uint64_t delivered;  /* data frames that reached their destination */
 	uint64_t discarded;  /* discarded by a device, according to the capture */
-	uint64_t refused;    /* rejected by the receiver as damaged */
+	uint64_t refused;    /* refused by the receiver as damaged */
 	uint64_t foreign;    /* not Weft frames */
 	uint64_t under_way;  /* still in flight at the end */
 	uint64_t pairs;      /* source-destination pairs with data */

@@ -17,6 +17,6 @@ char *file_text_read(const char *path, size_t max, size_t *length, struct error 
 /* The same for a file that may be larger than RAM. The caller frees the text with spill_free(). */
 char *file_text_read_spill(const char *path, size_t max, size_t *length, struct error *error);
 
-/* Opens the file for reading. A FIFO without a writer is rejected with EINVAL, because opening it
+/* Opens the file for reading. A FIFO without a writer is refused with EINVAL, because opening it
  * would block. On failure, returns NULL and sets 'error' and errno as above. */
 FILE *file_text_open(const char *path, struct error *error);

@@ -4,7 +4,7 @@
 
 /* Quantities with units, as people write them ("10Gbps", "1.5us", "128KiB", "75%") and as the
  * program stores them: integers in bits per second, picoseconds, bytes or millionths. The unit is
- * required. Nothing is rounded: a value that is not a whole number of base units is rejected. */
+ * required. Nothing is rounded: a value that is not a whole number of base units is refused. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 
 /* A lock-free queue of variable-length records from one thread to another. A record stays in place,
  * contiguous and 8-byte aligned, until the writer reclaims it, so the reader may store a reply in
- * it. A record that does not fit is rejected. */
+ * it. A record that does not fit is refused. */
 
 #include <stdbool.h>
 #include <stdint.h>

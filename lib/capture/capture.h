@@ -125,7 +125,7 @@ uint32_t capture_snap_bytes(const struct capture *capture);
 /* Copies a frame received or sent at 'now'. Never blocks. Returns NULL if there is no space. */
 struct capture_slot *capture_begin(struct capture *capture, enum pcapng_direction direction,
 	const void *bytes, uint32_t frame_bytes, weft_time now);
-/* Passes the copy and its state to the writer, unless the filter rejects the state's reason. If
+/* Passes the copy and its state to the writer, unless the filter refuses the state's reason. If
  * 'slot' is NULL, counts the frame as dropped. Between the two calls, nothing else may be captured
  * at the port. */
 void capture_end(

@@ -98,5 +98,5 @@ int goal_build_rank_end(struct goal_builder *build);
 /* Frees everything except the schedule. */
 void goal_build_fini(struct goal_builder *build);
 
-/* Sorts 'pairs' into the schedule's edges and rejects cycles. */
+/* Sorts 'pairs' into the schedule's edges and refuses cycles. */
 int goal_build_edges(struct goal_builder *build);

@@ -47,7 +47,7 @@
 	X(DROP_OVERSIZE, "tap_drop_oversize")     /* message longer than the MTU */              \
 	X(DROP_NO_BUFFER, "tap_drop_no_buffer")   /* too many concurrent reassemblies */         \
 	X(DROP_INCOMPLETE, "tap_drop_incomplete") /* the sender gave up or restarted */          \
-	X(DROP_TAP_FULL, "tap_drop_full")         /* rejected by the kernel */
+	X(DROP_TAP_FULL, "tap_drop_full")         /* refused by the kernel */
 
 enum edge_counter {
 #define X(id, text) EDGE_##id,

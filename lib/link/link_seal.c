@@ -156,7 +156,7 @@ static __attribute__((noinline)) bool open_hello(
 	const struct frame_header *header = frame_header_const(frame);
 	struct control_hello hello;
 
-	/* link_end rejects an invalid hello. */
+	/* link_end refuses an invalid hello. */
 	if (!control_hello_decode(
 		    &hello, frame + frame_payload_offset(header), ntohs(header->payload_bytes_be)))
 		return true;

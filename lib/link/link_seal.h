@@ -38,7 +38,7 @@ struct link_key {
 
 #define LINK_SEAL_PAIR_KEY_BYTES 16
 
-/* Rejected frames. */
+/* Refused frames. */
 struct link_seal_counters {
 	uint64_t bad_tag;  /* missing or wrong seal */
 	uint64_t replayed; /* seen before, or too old to check */

@@ -31,8 +31,8 @@ struct pacer {
 	weft_time free_at;
 	weft_time own_from, own_until; /* start of their first and end of their last transmission */
 	weft_time owed_ps;             /* their total transmission time; 0: none */
-	/* Number of transmissions delayed by the limit, their total delay, and the longest delay.
-	 * One writer, any reader. */
+	/* Transmissions delayed because of catch_up_ps: their number, total delay and longest
+	 * delay. Single writer, any number of readers. */
 	uint64_t moved;
 	weft_time moved_ps, moved_max_ps;
 };

@@ -264,7 +264,7 @@ static void probe_ports(struct discovery *discovery, uint32_t at)
 	}
 }
 
-/* Handles a cable change since the device's last reply; this reply overtook the report,
+/* Handles a link change since the device's last reply; this reply overtook the report,
  * or the report was lost. */
 static void update_link(struct discovery *discovery, uint32_t at, uint8_t port, bool up)
 {
@@ -409,7 +409,7 @@ enum mapper_refusal discovery_on_reply(
 	bool known, entered;
 	uint32_t at;
 
-	/* A mapper's own agent also rejects that mapper's probes from a cable. */
+	/* A mapper's own agent also refuses that mapper's probes from a cable. */
 	if (probe == NULL || message->sender == discovery->speaker->id) {
 		discovery->unasked++;
 		return MAPPER_REFUSED_STALE;

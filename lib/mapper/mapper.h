@@ -40,7 +40,7 @@ struct mapper_config {
 	 * tables. */
 	const struct route_algorithm *other[ROUTE_MERGE_MAX - 1];
 	unsigned others;
-	/* Used if 'algorithm' rejects the topology, for example after a failure; NULL: none. */
+	/* Used if 'algorithm' refuses the topology, for example after a failure; NULL: none. */
 	const struct route_algorithm *fallback;
 	bool tables; /* prefer destination tables to source routes if the algorithm supports them */
 	bool may_deadlock; /* accept routes that can deadlock; every change then needs a pause */

@@ -144,7 +144,7 @@ static int compute_routes(struct mapper *mapper, const struct route_algorithm *a
 	return next->set == NULL ? result : 0;
 }
 
-/* Rejects a VC rule together with a queuing scheme, because both determine a packet's VC. */
+/* Refuses a VC rule together with a queuing scheme, because both determine a packet's VC. */
 static int check_vcs(struct mapper *mapper)
 {
 	const struct mapper_generation *next = &mapper->next;
@@ -163,7 +163,7 @@ static int check_vcs(struct mapper *mapper)
 	return 0;
 }
 
-/* Rejects routes that are too long for the ports of devices waiting for a mapper. */
+/* Refuses routes that are too long for the ports of devices waiting for a mapper. */
 static int check_lengths(struct mapper *mapper)
 {
 	unsigned longest = mapper->next.set != NULL ? route_set_longest(mapper->next.set) : 0;

@@ -71,7 +71,7 @@ struct nic_delivery {
 	const uint8_t *payload;
 	uint32_t bytes;
 	uint32_t injected_ns; /* sender's clock when this frame was sent, modulo 2^32 ns */
-	weft_time arrived, arrived_due; /* observed and due arrival, before any wait for others */
+	weft_time arrived, arrived_due; /* observed and due arrival, without reordering delay */
 	weft_time now;
 	weft_time due_ps; /* due arrival of this frame, or of the frame that it waited for */
 };

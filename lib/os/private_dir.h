@@ -72,7 +72,7 @@ void runtime_dir_path(const char *prefix, char path[RUNTIME_DIR_MAX]);
 /* Sets 'path' to the folder of labs, such as "/run/weft". */
 void runtime_dir_labs(char path[RUNTIME_DIR_MAX]);
 
-/* Creates the base and DPDK's folder in it, rejects folders that are not private (private_dir.h),
+/* Creates the base and DPDK's folder in it, refuses folders that are not private (private_dir.h),
  * and passes the base to DPDK in RUNTIME_DIRECTORY. Call before EAL and before any thread starts.
  * Returns 0, or -errno with 'error' set. */
 int runtime_dir_prepare(struct error *error);

@@ -76,7 +76,7 @@ void ethdev_choose_rings(struct ethdev_ctx *ctx, const struct port_ethdev_config
 	rx = rx != 0 ? rx : PORT_RX_DESCRIPTORS;
 	if (tx == 0)
 		tx = ctx->driver->is_virtual ? rx : choose_tx(ctx);
-	/* Fails only for values that a later step would also reject. */
+	/* Fails only for values that a later step would also refuse. */
 	if (rte_eth_dev_adjust_nb_rx_tx_desc(ctx->port->ethdev, &rx, &tx) == 0) {
 		ctx->rx_descriptors = rx;
 		ctx->tx_descriptors = tx;

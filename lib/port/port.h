@@ -249,7 +249,7 @@ static inline void port_idle(struct port *port, weft_time now)
  * The kernel delivers only frames with Weft's EtherType that arrive at the interface, so other
  * traffic takes no slots. port_losses: rx_missed, frames that arrived while the ring was full;
  * rx_errors, frames longer than a slot; rx_no_buffer, attempts to receive a frame without a free
- * mbuf; tx_errors, frames that the kernel rejected, such as those longer than the MTU.
+ * mbuf; tx_errors, frames that the kernel refused, such as those longer than the MTU.
  *
  * The loss of an interface or its carrier is detected within 10 ms of the port's clock. If an
  * interface appears again under the same name, it is used again. */

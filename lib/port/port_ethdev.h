@@ -12,7 +12,7 @@
  *
  * port_close() undoes all of them. Call these functions from the main thread. The needs of a
  * virtual device follow from its name (port_ethdev_needs_max()). Start a virtual device right after
- * attaching it: a memif server that is attached but not started rejects its client permanently.
+ * attaching it: a memif server that is attached but not started refuses its client permanently.
  *
  * Weft drops nothing in a port; a NIC, a kernel socket or a ring may. port_losses_read() returns
  * their counts. */

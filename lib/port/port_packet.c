@@ -169,7 +169,7 @@ static uint16_t packet_rx(
 	return kept;
 }
 
-/* Returns the number of frames to drop when the kernel rejects the first one. If the interface is
+/* Returns the number of frames to drop when the kernel refuses the first one. If the interface is
  * down or its queue is full, the frame waits: without carrier, the port is cut soon. */
 static unsigned skip_refused(struct packet_ctx *ctx)
 {

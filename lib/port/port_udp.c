@@ -114,7 +114,7 @@ static uint16_t udp_rx(
 	return kept;
 }
 
-/* Returns the number of frames to drop when the kernel rejects the first one. If the far end has no
+/* Returns the number of frames to drop when the kernel refuses the first one. If the far end has no
  * port, the error refers to an earlier frame. */
 static unsigned skip_refused(struct udp_ctx *ctx)
 {

@@ -9,7 +9,7 @@
  * The socket is connected, so datagrams from other addresses do not arrive. Addresses can be
  * forged; security.link-key protects against that. port_losses: rx_missed, datagrams that did not
  * arrive in order; rx_errors, datagrams without a frame or of an earlier session; tx_errors,
- * datagrams that the kernel rejected, or for which the far end had no port. */
+ * datagrams that the kernel refused, or for which the far end had no port. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -67,11 +67,12 @@ static int check_request(const struct topology *topology, const struct route_alg
 			"%s: the root, switch %u, does not exist; expected 0 to %u", topology->name,
 			options->root, topology->switches - 1);
 	if (options->alternatives > ROUTE_ALTERNATIVES_MAX)
-		return error_set(error, EINVAL, "%u alternatives; expected at most %u",
+		return error_set(error, EINVAL, "too many alternatives: %u; expected at most %u",
 			options->alternatives, ROUTE_ALTERNATIVES_MAX);
 	if (options->radius > ROUTE_RADIUS_MAX)
-		return error_set(error, EINVAL, "a radius of %u links; expected at most %u",
-			options->radius, ROUTE_RADIUS_MAX);
+		return error_set(error, EINVAL,
+			"the radius is too large: %u links; expected at most %u", options->radius,
+			ROUTE_RADIUS_MAX);
 	return 0;
 }
 

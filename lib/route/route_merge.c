@@ -92,7 +92,7 @@ static int merge(const struct topology *topology, struct route_set *set,
 			topology->name, ROUTE_ALTERNATIVES_MAX);
 	if (result < 0)
 		return error_set(
-			error, ENOMEM, "%s: not enough memory for its routes", topology->name);
+			error, ENOMEM, "%s: not enough memory for the routes", topology->name);
 	return 0;
 }
 
@@ -131,7 +131,7 @@ struct route_set *route_merge_compute(const struct topology *topology,
 
 	if (set != NULL && count > 1 && mark_first(set) < 0) {
 		code = error_set(
-			error, ENOMEM, "%s: not enough memory for its routes", topology->name);
+			error, ENOMEM, "%s: not enough memory for the routes", topology->name);
 		route_set_destroy(set);
 		set = NULL;
 	}

@@ -48,8 +48,9 @@ static inline void histogram_record(struct histogram *histogram, uint64_t value)
 void histogram_reset(struct histogram *histogram);
 /* Adds 'from' to 'into'. */
 void histogram_merge(struct histogram *into, const struct histogram *from);
-/* Returns the value at or below which 'fraction' (0..1) of the samples lie; 0 if empty. Never too
- * low: it is the end of that value's step, or the exact maximum if that is lower. */
+/* Returns the value at or below which 'fraction' (0..1) of the samples lie; 0 if empty. Never
+ * underestimates: the result is the upper bound of the value's bucket, or the exact maximum if that
+ * is lower. */
 uint64_t histogram_quantile(const struct histogram *histogram, double fraction);
 /* Returns the largest value that is counted in bucket[index]. */
 uint64_t histogram_upper(unsigned index);

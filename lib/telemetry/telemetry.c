@@ -386,7 +386,7 @@ static int register_commands(struct error *error)
 
 		if (result < 0 && result != -EEXIST)
 			return error_set(error, -result,
-				"%s: DPDK's telemetry rejected the command: %s", commands[i].path,
+				"%s: DPDK's telemetry refused the command: %s", commands[i].path,
 				strerror(-result));
 	}
 	return 0;

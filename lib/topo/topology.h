@@ -23,8 +23,8 @@
 #include "base/weft_error.h"
 #include "base/weft_time.h"
 
-#define TOPOLOGY_PORTS_MAX      255   /* per switch: port numbers are bytes, and 255 means none */
-#define TOPOLOGY_PORTS_RUN      64    /* per switch, where a set of ports is one word */
+#define TOPOLOGY_PORTS_MAX      255 /* per switch: port numbers are bytes, and 255 means none */
+#define TOPOLOGY_PORTS_RUN      64  /* per switch, for code that keeps a set of ports in one word */
 #define TOPOLOGY_HOSTS_MAX      65536 /* host numbers have 16 bits in the frame */
 #define TOPOLOGY_SWITCHES_MAX   65535
 #define TOPOLOGY_NAME_MAX       64
@@ -202,7 +202,7 @@ uint32_t topology_way_at(const struct topology *topology, struct topology_port f
 void topology_port_name(
 	const struct topology *topology, struct topology_port port, char *out, size_t size);
 
-/* Switches with many ports. Modules that store a set of ports in 64 bits reject more. */
+/* Switches with many ports. Modules that store a set of ports in 64 bits refuse more. */
 
 static inline unsigned topology_max_ports(const struct topology *topology)
 {

@@ -32,7 +32,7 @@ void topology_levels_describe(
 
 /* Basic figures of a network: degrees, hosts and distances. */
 
-/* Computing distances takes switches times links steps, so they are omitted for larger networks. */
+/* Distances cost O(switches * links) to compute and are omitted for larger networks. */
 #define TOPOLOGY_SHAPE_SWITCHES_MAX 8192
 
 struct topology_shape {

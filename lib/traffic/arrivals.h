@@ -8,13 +8,13 @@
  *     poisson   exponentially distributed intervals
  *     uniform   intervals uniformly distributed from 0 to twice the mean ("uniform generation
  *               intervals" of the thesis, 4.1.1 and 4.5)
- *     bursty    on and off alternately, for exponentially distributed times (two-state source);
- *               constant intervals while on, shortened so that the overall mean is as configured
+ *     bursty    on and off periods of exponentially distributed length (two-state source); constant
+ *               intervals while on, shortened so that the overall mean is as configured
  *
  * No floating point after arrivals_init(). An exponential time is a number of half-lives, each with
- * probability 1/2, plus part of the last one. This part is drawn from a piecewise linear table of
- * the inverse distribution with 257 points, scaled so that the mean is exact. The squared
- * coefficient of variation is 1 within 10^-5, and the tail is not truncated. */
+ * probability 1/2, plus a fraction of another. This fraction is drawn from a piecewise linear
+ * table of the inverse distribution with 257 points, scaled so that the mean is exact. The squared
+ * coefficient of variation is 1 to within 10^-5, and the tail is not truncated. */
 
 #include <stdint.h>
 

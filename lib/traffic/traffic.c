@@ -126,8 +126,7 @@ static int check(const struct traffic_config *config, struct error *error)
 		return error_set(error, EINVAL, "pattern %s is a schedule and has no sources",
 			config->pattern->name);
 	if (config->host >= config->hosts)
-		return error_set(error, EINVAL,
-			"traffic from host %u, which does not exist; there are %u hosts",
+		return error_set(error, EINVAL, "traffic: no host %u; there are only %u hosts",
 			config->host, config->hosts);
 	if (config->load_ppm > PPM || config->other_share_ppm > PPM || config->elsewhere_ppm > PPM)
 		return error_set(error, EINVAL, "traffic load and shares: expected at most 100%%");

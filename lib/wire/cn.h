@@ -8,7 +8,7 @@
  * InfiniBand's congestion control (annex A10) that frames were marked.
  *
  * A notification names the frame that it answers, so a source accepts one per outstanding frame and
- * rejects forged or replayed notifications. A lost notification is not repeated. */
+ * refuses forged or replayed notifications. A lost notification is not repeated. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@
 #define CN_PATH_UNKNOWN 0xFF /* the frame had no latency extension */
 
 #define CN_F_PREDICTIVE 0x01 /* contending flows were recorded, possibly none */
-#define CN_F_FECN       0x02 /* the answered frame was marked */
+#define CN_F_FECN       0x02 /* the frame that triggered this notification was marked */
 #define CN_F_BECN       0x04 /* the source treats the mark as congestion; only set with CN_F_FECN */
 
 /* A pair of hosts whose packets delayed the packet. Neither host is FRAME_HOST_NONE. */

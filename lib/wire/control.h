@@ -24,7 +24,7 @@ struct control_credit {
 					  send */
 };
 
-/* Incremented with each change of a format that devices share and FRAME_VERSION does not cover:
+/* Incremented whenever a format shared by devices but not covered by FRAME_VERSION changes:
  * control, mapper and endpoint messages, TAP segments, shared-memory rings. */
 #define WEFT_FORMATS 3
 

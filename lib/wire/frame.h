@@ -104,7 +104,7 @@ struct frame_header {
 _Static_assert(sizeof(struct frame_header) == 32, "the fixed header is four words");
 _Static_assert(offsetof(struct frame_header, vc) == 26, "mutable bytes 40..43 of the frame");
 
-/* Reasons for rejecting a frame. The names are also counters (weft lab status, telemetry). */
+/* Reasons for refusing a frame. The names are also counters (weft lab status, telemetry). */
 /* clang-format off: its result for this list is not stable. */
 #define FRAME_FAULTS(X)                 \
 	X(OK, "ok")                     \

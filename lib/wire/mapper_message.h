@@ -6,7 +6,7 @@
  * envelope that names sender and target, a body by type, and a tag of 16 bytes that authenticates
  * both. Big-endian on the wire, host byte order here. This header defines only the encoding: see
  * docs/explanation/the-mapper.md for the meaning of messages and lib/mapper/mapper_frame.h for the
- * tag. Decoding checks every length and range and rejects any encoding that mapper_message_encode()
+ * tag. Decoding checks every length and range and refuses any encoding that mapper_message_encode()
  * would not write. */
 
 #include <stdbool.h>
@@ -38,9 +38,9 @@ enum mapper_type {
 	MAPPER_TYPE_COUNT
 };
 
-/* The start of a mapper's messages: the mapper's priority and session, and the route for the
- * answer. The device sends the answer through the port on which the request arrived. 'back' is the
- * rest of the route, ending in ROUTE_TYPE_AGENT. */
+/* Common header of a mapper's messages: its priority and session, and the return route. The device
+ * sends the answer through the port on which the request arrived. 'back' is the rest of the route,
+ * ending in ROUTE_TYPE_AGENT. */
 struct mapper_command {
 	uint16_t priority;
 	uint32_t session; /* the mapper's session, nonzero; answers repeat it */

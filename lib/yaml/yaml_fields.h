@@ -3,7 +3,7 @@
 #pragma once
 
 /* Tables that bind the keys of a YAML map to the members of a struct. One table reads a section and
- * writes it back. It rejects unknown keys (naming the closest known one), wrong types, units and
+ * writes it back. It refuses unknown keys (naming the closest known one), wrong types, units and
  * ranges. An absent key leaves its member unchanged, so the defaults are simply a struct. */
 
 #include <jansson.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 /* A YAML document as a tree with the line and column of every node, built from libyaml's events. It
- * accepts the subset that configuration needs: maps with text keys, sequences, scalars. It rejects
+ * accepts the subset that configuration needs: maps with text keys, sequences, scalars. It refuses
  * duplicate keys, anchors and aliases, tags, several documents, control characters, deep nesting
  * and excessive sizes, and reports their position. All scalars are text here; yaml_fields.h and the
  * getters below give them a type.

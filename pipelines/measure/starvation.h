@@ -10,7 +10,7 @@
 #include "deadlock.h"
 #include "experiment/run/run_config.h"
 
-/* Frames or messages in transit at a host: departures, and arrivals including rejected ones. */
+/* Frames or messages in transit at a host: departures, and arrivals including refused ones. */
 struct starvation_transit {
 	uint64_t came, left;
 	bool taken; /* false: measuring ended before its midpoint */

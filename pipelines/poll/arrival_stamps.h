@@ -13,7 +13,7 @@
  * reading.
  *
  * A stamp in the future or in the distant past does not come from the clock that the driver reads.
- * It is rejected, and the loop's time is used. */
+ * It is refused, and the loop's time is used. */
 
 #include <rte_mbuf.h>
 
@@ -33,7 +33,7 @@ struct arrival_stamps {
 	struct clock_offset nic;   /* NIC's clock minus the loop's, in ns */
 	weft_time next;            /* time of the next reading */
 	weft_time last;            /* last arrival time */
-	uint64_t used, refused;    /* stamps; rejected: also while the offset is unknown */
+	uint64_t used, refused;    /* stamps; refused: also while the offset is unknown */
 };
 
 /* Takes 20 ms if the port has stamps, to measure their frequency. Borrows 'port' and 'clock'. */

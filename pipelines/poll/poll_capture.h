@@ -20,7 +20,7 @@ void poll_capture_frame(struct capture *capture, const struct port *port,
 	enum pcapng_direction direction, struct rte_mbuf *mbuf, weft_time at,
 	const struct capture_state *state);
 
-/* Sets 'state' from the frame: its VC, or why it is rejected. Returns true if it is valid in
+/* Sets 'state' from the frame: its VC, or why it is refused. Returns true if it is valid in
  * 'fabric'. */
 bool poll_capture_begin(struct rte_mbuf *mbuf, uint16_t fabric, struct capture_state *state);
 

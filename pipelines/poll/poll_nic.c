@@ -270,7 +270,7 @@ static unsigned generate(struct poll_nic *pn, struct traffic *source, weft_time 
 	struct traffic_message due;
 	unsigned count = 0;
 
-	/* Offer messages for a silent peer, although nic_send() may reject them, so that they do
+	/* Offer messages for a silent peer, although nic_send() may refuse them, so that they do
 	 * not block later ones. */
 	while (traffic_poll(source, now, &due) && count < MESSAGES_A_TURN &&
 		(nic_has_room(pn->nic, due.destination, due.sl, now) ||

@@ -94,7 +94,7 @@ struct poll_nic {
 	unsigned sources;
 	struct poll_nic_goal goal;
 	struct port_auth guard;
-	uint64_t faults[FRAME_FAULT_COUNT]; /* rejected frames, by reason */
+	uint64_t faults[FRAME_FAULT_COUNT]; /* refused frames, by reason */
 	uint64_t no_mbuf;                   /* failed allocations of send buffers */
 	unsigned carried; /* frames moved by the last run, except link-local ones */
 	struct poll_nic_control mapper;

@@ -40,7 +40,7 @@ static bool send(struct poll_nic *pn, const struct device_order *order, weft_tim
 	return true;
 }
 
-/* Returns the old tables with the command, or the new ones if the interface rejects them. */
+/* Returns the old tables with the command, or the new ones if the interface refuses them. */
 static void commit(struct poll_nic *pn, struct device_order *order, weft_time now)
 {
 	const struct queuing *before = nic_config(pn->nic)->queuing;

@@ -76,7 +76,7 @@ static inline void update_frame(uint8_t *frame, const struct weft_packet *packet
 	frame_update_mutable(frame, packet->mutable_word);
 }
 
-/* Handles a control frame that passes through the switch. Returns false if it is rejected. */
+/* Handles a control frame that passes through the switch. Returns false if it is refused. */
 static bool receive_control(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {
@@ -124,7 +124,7 @@ static __attribute__((noinline)) void receive_queued(
 	update_frame(frame, packet);
 }
 
-/* Handles valid data from a source other than the port's host. Returns false if it is rejected. */
+/* Handles valid data from a source other than the port's host. Returns false if it is refused. */
 static bool receive_foreign_data(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {

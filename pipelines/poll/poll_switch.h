@@ -57,13 +57,13 @@ struct poll_switch_port {
 		left_at; /* when the tail of the last packet from this input was or will be sent */
 	weft_time
 		granted_at; /* 'left_at' at the last credit frame, at most the time of that frame */
-	uint64_t faults[FRAME_FAULT_COUNT]; /* rejected frames, by reason */
+	uint64_t faults[FRAME_FAULT_COUNT]; /* refused frames, by reason */
 	uint64_t control_bad;               /* link-local frames with an invalid payload */
 	uint64_t no_mbuf; /* control frames that could not be built for lack of buffer space */
 	/* Time during which data was waiting for this output, but none had credits. */
 	weft_time blocked_ps;
 	uint64_t arns_in, arns_out; /* adaptive-routing notifications */
-	uint64_t arns_refused;      /* rejected by arn_policer.h */
+	uint64_t arns_refused;      /* refused by arn_policer.h */
 	struct arn_policer arn_policer;
 	uint64_t agent_sent, agent_lost; /* frames of the agent; lost: link not up, or no space */
 	struct port_auth guard;

@@ -61,7 +61,7 @@ void poll_switch_poll_congestion(struct poll_switch *ps, weft_time now);
 /* Returns true if the source of a valid frame may use this port. Mapper frames have no source. */
 bool poll_switch_source_passes(const struct poll_switch *ps, unsigned at, const uint8_t *frame);
 
-/* Counts a rejected valid data frame and its credits, which its sender has used. The frame remains
+/* Counts a refused valid data frame and its credits, which its sender has used. The frame remains
  * the caller's. */
 void poll_switch_source_refuse(struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf);
 

@@ -59,7 +59,7 @@ bool port_auth_admits(struct port_auth *guard, const struct link_end *end, const
 		return true;
 	if (header->kind != FRAME_HELLO)
 		return memcmp(frame + 6, guard->port->ether.out.to, 6) == 0;
-	/* Accepted here, because the link's end rejects payloads that are not hellos. */
+	/* Accepted here, because the link's end refuses payloads that are not hellos. */
 	return !control_hello_decode(&hello, frame + frame_payload_offset(header),
 		       ntohs(header->payload_bytes_be)) ||
 	       admits_hello(guard, end, &hello);

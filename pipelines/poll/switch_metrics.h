@@ -3,7 +3,7 @@
 #pragma once
 
 /* Metrics of a port of a running switch, with one order and one set of names: counters of the state
- * machine, frames that the driver rejected ("bad_header_crc"), counters of the link protocol, and
+ * machine, frames that the driver refused ("bad_header_crc"), counters of the link protocol, and
  * gauges of the current state. Telemetry and 'weft lab status' show them.
  *
  * Any thread may read them. The values from one call need not be from the same instant. */

@@ -165,7 +165,7 @@ static int choose_mapper(struct lab_process *process, struct error *error)
 	if ((options->mapper != NULL || options->expect != NULL || options->key != NULL) &&
 		mapper->routes != RUN_ROUTES_MAPPER)
 		return error_set(error, EINVAL,
-			"%s: its routes are static; --mapper, --expect and --fabric-key require 'mapper.routes: mapper'",
+			"%s: routes are static; --mapper, --expect and --fabric-key require 'mapper.routes: mapper'",
 			process->lab.path);
 	if (options->mapper != NULL) {
 		result = run_mapper_mode_find(options->mapper, &mapper->mode);

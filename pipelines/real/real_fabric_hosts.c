@@ -73,8 +73,8 @@ static uint32_t host_of(const struct real_fabric *fabric, const struct run_confi
 	return (uint32_t)topology_find_host(fabric->options.topology, edge->host);
 }
 
-/* Returns the base of the network in which host i has address base + 1 + i, derived from the first
- * edge whose address permits this. */
+/* Returns the base of the network in which host i has address base + 1 + i, taken from the first
+ * edge for which the base ends in .0; EDGE_BASE_DEFAULT if there is none. */
 static uint32_t network_of(const struct real_fabric *fabric)
 {
 	const struct run_config_edge_list *edges = &fabric->options.run->edges;

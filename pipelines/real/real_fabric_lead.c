@@ -135,7 +135,7 @@ static void stop_traffic(struct real_fabric *fabric, weft_time now)
 	give_order(fabric, REAL_ORDER_STOP);
 }
 
-/* A run of a schedule ends with the schedule; run_config_supported.c rejects additional traffic. */
+/* A run of a schedule ends with the schedule; run_config_supported.c refuses additional traffic. */
 static bool goal_is_over(const struct real_fabric *fabric)
 {
 	return fabric->replay != NULL && goal_replay_done(fabric->replay);

@@ -49,7 +49,7 @@ uint64_t device_config_identity(const struct topology_port *at);
  * no identity, ports or table, and its service level i uses VC i modulo the number of VCs. */
 void device_config_switch(
 	const struct device_config *from, uint32_t number, struct switch_config *config);
-/* Sets the error for a configuration that switch_create() rejected with EINVAL. Returns -EINVAL. */
+/* Sets the error for a configuration that switch_create() refused with EINVAL. Returns -EINVAL. */
 int device_config_refuse(const char *name, const struct switch_config *config, struct error *error);
 
 /* Installs tables that a mapper distributed. They must remain valid until they are replaced.

@@ -50,7 +50,7 @@ static int check_union(const struct route_set *set, const struct topology *topol
 			      run->origin, name);
 }
 
-/* Prefixes the key: an algorithm that rejects a topology does not know which key selected it. */
+/* Prefixes the key: an algorithm that refuses a topology does not know which key selected it. */
 static int refuse(const struct run_config *run, int result, struct error *error)
 {
 	char name[RUN_ROUTING_NAME];
@@ -118,7 +118,7 @@ static bool table_has_choice(const struct route_table *table)
 	return false;
 }
 
-/* Rejects a mechanism that has nothing to choose from on this topology. */
+/* Refuses a mechanism that has nothing to choose from on this topology. */
 static int check_choice(const struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct error *error)
 {

@@ -19,7 +19,7 @@
 
 /* Wire format of a virtual fabric's packets and control frames (virtual_trace.h). */
 
-/* Returns the size of a packet before its payload. */
+/* Returns the number of bytes before a packet's payload. */
 static unsigned virtual_capture_header_bytes(const struct virtual_trace_record *record)
 {
 	return FRAME_HEADER_BYTES + record->packet->route_length +

@@ -82,7 +82,7 @@ static int refuse_sample(const struct wormhole_fabric *fabric, struct error *err
 		fabric->run->origin, sample, cycle);
 }
 
-/* Rejects rates and delays from a topology file: they replace the defaults of wormhole switching,
+/* Refuses rates and delays from a topology file: they replace the defaults of wormhole switching,
  * for which the buffer thresholds were chosen. */
 static int refuse_links(const struct wormhole_fabric *fabric, struct error *error)
 {

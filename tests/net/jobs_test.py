@@ -133,8 +133,8 @@ class Jobs(unittest.TestCase):
                 ("  - {name: a, schedule: ring.goal}\n", "8:5: job a: 'hosts', the number of its hosts, is missing"),
                 (FIRST + FIRST, "9:5: duplicate job one"),
                 ("  - {name: a, schedule: ring.goal, hosts: 99}\n", "8:5: job a: 32 of its 99 hosts are free"),
-                ("  - {name: a, schedule: ring.goal, hosts: 4}\n", "8 ranks, but job a has 4 hosts with 1 each; expected "
-                 "ranks-per-host: 2\n"),
+                ("  - {name: a, schedule: ring.goal, hosts: 4}\n", " has 8 ranks, but job a has only 4 hosts with 1 each; set "
+                 "ranks-per-host to 2\n"),
                 ("  - {name: a, schedule: ring.goal, hosts: 8, placement: near}\n", "placement: near"),
                 ("  - {name: a, traffic: {pattern: uniform, to: [h1]}, hosts: 4}\n", "'from' and 'to' are not allowed"),
                 ("  - {name: a, traffic: {pattern: hotspot, to: [h1]}, hosts: 4}\n", "'from' and 'to' are not allowed"),

@@ -376,7 +376,7 @@ class Refused(Console):
         self.write("authorized", "")
         self.addCleanup(self.write, "authorized", keys)
         self.refused(lab_text("".join(map(machine, range(3)))), 3,
-                     r"\Aweft lab up: machine a \(a\): the machine rejected this user's keys: install a key with 'ssh-copy-id'")
+                     r"\Aweft lab up: machine a \(a\): the machine refused this user's keys: install a key with 'ssh-copy-id'")
 
     def test_an_address_that_nobody_has(self):
         text = lab_text("".join(machine(i).replace(f"ssh: {name},", f"ssh: root@{name}.invalid,")

@@ -123,7 +123,7 @@ static void print_usage(FILE *out)
 		out);
 	for (const struct command *command = commands; command->help != NULL; command++)
 		fprintf(out, "  %-10s %s\n", command->name, command->help);
-	fputs("\n'weft help COMMAND [PART]' and weft(1) explain more. 'weft help' also has these topics:\n",
+	fputs("\nSee 'weft help COMMAND [PART]' and weft(1) for details. Other help topics:\n",
 		out);
 	for (const struct help_topic *topic = help_topics; topic->name != NULL; topic++)
 		fprintf(out, "    %-12s %s\n", topic->name, topic->title);
@@ -165,7 +165,7 @@ int cmd_python(int argc, char **argv)
 	memcpy(words + 3, argv, (size_t)argc * sizeof(*words));
 	if (access(words[2], R_OK) < 0)
 		return (int)command_fail(argv[0], EXIT_NOT_ABLE,
-			"%s is missing; install the package python3-weft", words[2]);
+			"cannot find %s; install the python3-weft package", words[2]);
 	set_program();
 	if (wanted != NULL)
 		start(wanted, words);

@@ -290,7 +290,7 @@ static int check_processes(const struct lab_config *config, struct error *error)
 			"groups: 'processes: one' runs all devices in one process; expected no groups");
 	if (config->links != LAB_CONFIG_LINKS_SHARED)
 		return error_set(error, EINVAL,
-			"%s: links: with 'processes: one' there are no links between processes; expected 'processes: each' with memif, veth pairs or real cables",
+			"%s: links: 'processes: one' has no links between processes; memif, veth pairs and real cables require 'processes: each'",
 			config->run.origin);
 	return 0;
 }

@@ -170,7 +170,7 @@ static void print_moved(const struct run_result *result, FILE *out)
 	quantity_time_text(count_both(result, "host_transmissions_moved_ns") / moved, 2, mean);
 	fprintf(out,
 		"  %-22s %" PRIu64 ", by %s on average: loops fell too far behind to catch up\n",
-		"transmissions moved", moved, mean);
+		"transmissions delayed", moved, mean);
 }
 
 static void print_late(const struct run_result *result, FILE *out)

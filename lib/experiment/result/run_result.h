@@ -95,7 +95,7 @@ struct run_cycle {
 	char from[64];
 };
 
-/* A host, or a queue of an input port for an output, that was not served for a long time
+/* A host, or an input port's queue for one output, that went unserved for a long time
  * (starvation.h). */
 struct run_starved {
 	char host[64];              /* "": a queue */

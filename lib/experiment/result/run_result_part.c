@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The parts of a result that several processes of a lab measured together. Shares refer to the link
- * rate of all the fabric's hosts, so they add up as counts do. */
+/* The parts of a result that several processes of a lab measured together. Shares are relative to
+ * the total link rate of all hosts in the fabric, so they can be summed like counts. */
 
 #include "run_result_jobs.h"
 #include "run_result_private.h"

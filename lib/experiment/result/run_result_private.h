@@ -37,8 +37,8 @@ int run_result_add_starved_part(struct run_result *into, const json_t *part);
 /* Prints nothing if there are no such hosts and queues. */
 void run_result_print_starved(const struct run_result *result, FILE *out);
 
-/* Appends a zeroed element; NULL if out of memory. 'array' is the address of the elements' pointer.
- */
+/* Appends a zeroed element and returns it, or NULL if out of memory. 'array' points to the array
+ * pointer. */
 void *run_result_grow(void *array, unsigned *count, size_t size);
 
 /* Write a histogram to a part, and add one from a part (-EINVAL). */

@@ -131,7 +131,7 @@ static int check_detector(
 	return result;
 }
 
-/* Rejects settings that adaptive routing does not work with. */
+/* Refuses settings that adaptive routing does not work with. */
 static int check_needs(
 	const struct run_config *config, const struct yaml_tree_node *root, struct error *error)
 {

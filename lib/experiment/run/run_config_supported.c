@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Rejects keys and combinations that this version does not support. */
+/* Refuses keys and combinations that this version does not support. */
 
 #include <errno.h>
 
@@ -258,7 +258,7 @@ static bool may_deadlock(const struct run_config_routing *routing)
 	return may;
 }
 
-/* Rejects routes that a mapper cannot compute or distribute. */
+/* Refuses routes that a mapper cannot compute or distribute. */
 static int check_mapper(const struct run_config *config, struct error *error)
 {
 	const bool mapped = config->mapper.after_ps == RUN_AFTER_MAPPER;

@@ -115,11 +115,11 @@ static int fill_hosts(struct run_goal *goal, const struct run_goal_part *part,
 		return 0;
 	if ((part->ranks - 1) / per_host >= hosts)
 		return error_set(error, EINVAL,
-			"%s: %u ranks, but %s has %u hosts with %u each; expected "
-			"ranks-per-host: %u%s",
+			"%s has %u ranks, but %s has only %u hosts with %u each; set "
+			"ranks-per-host to %u%s",
 			traffic->file, part->ranks, where, hosts, per_host,
 			hosts > 0 ? (part->ranks - 1) / hosts + 1 : part->ranks,
-			among == NULL ? ", or a file of ranks" : "");
+			among == NULL ? ", or use a rank file" : "");
 	for (uint32_t rank = 0; rank < part->ranks; rank++, left--) {
 		for (; left == 0 || (among == NULL && topology->host_at[host].owner != host);
 			host++)

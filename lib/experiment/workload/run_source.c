@@ -78,7 +78,7 @@ int hosts_within(const struct topology *topology, uint32_t host, uint32_t links,
 	return room ? 0 : -ENOMEM;
 }
 
-/* Lists the destination of each sender. */
+/* Lists the destination of each host; hosts that do not send are listed with themselves. */
 static int list_successors(
 	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t *list)
 {

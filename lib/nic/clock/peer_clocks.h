@@ -2,30 +2,30 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* An interface's estimates of the clocks of hosts on other machines, and the questions and answers
- * that compare clocks (FRAME_CLOCK). The receiver of data asks, because one-way latency is computed
- * where a frame arrives, from the sender's stamp. Acknowledgements set the pace, so a host that
- * receives nothing never asks. The first questions to a peer are sent at short intervals, because
- * the drift is not known yet; later ones are less frequent.
+/* An interface's estimates of the clocks of hosts on other machines, and the questions and
+ * answers that compare clocks (FRAME_CLOCK). The receiver of data asks, because one-way latency is
+ * computed where a frame arrives, from the sender's stamp. Acknowledgements set the pace, so a
+ * host that receives nothing never asks. The first questions to a peer are sent at short intervals,
+ * because the drift is not known yet; later ones are less frequent.
  *
  * An answer repeats the number of its question, which contains a keyed hash of 60 bits. Only a
- * device that read the question can therefore answer it. Several questions to a peer may be open,
- * because an answer may take longer than the interval between questions. The remaining 4 bits
- * identify the question, and the hash is computed from its departure time. Each answer names the
- * clock of its stamps; a new name means that the machine restarted.
+ * device that read the question can therefore answer it. Several questions to a peer may be
+ * outstanding, because an answer may take longer than the interval between questions. The remaining
+ * 4 bits identify the question, and the hash is computed from its departure time. Each answer names
+ * the clock of its stamps; a new name means that the machine restarted.
  *
  * After a step, a clock is queried at the initial pace so that it is soon known again. If its
- * answers keep contradicting each other, the clock runs too fast or too slow and is never known.
- * Each contradiction doubles the interval between questions, and PEER_CLOCKS_CALM answers that
- * agree halve it.
+ * answers keep contradicting each other, the clock runs too fast or too slow, and no estimate is
+ * accepted. Each contradiction doubles the interval between questions, and PEER_CLOCKS_CALM
+ * consistent answers halve it.
  *
- * A sender that restarted may have a different clock, which is not known before its next answer.
- * Until the flow starts, its request may be forged, so the estimate stays in use. Data of the flow
+ * A sender that restarted may have a different clock, which is unknown until its next answer. Until
+ * the flow starts, its request may be forged, so the estimate stays in use. Data of the flow
  * proves that the sender read the offer. After that, the estimate is used only if it includes an
  * answer to a question sent after that offer.
  *
- * A state machine without a clock; no allocation after creation. One thread; other threads may call
- * clock_offset_read(). */
+ * Pure state machine: the caller passes the time. No allocation after creation. Single-threaded,
+ * except that other threads may call clock_offset_read(). */
 
 #include "base/weft_time.h"
 #include "clock_offset.h"
@@ -37,9 +37,9 @@
 #define PEER_CLOCKS_STEPS    4 /* contradictions that count: interval of at most 800 ms */
 #define PEER_CLOCKS_CALM     16
 #define PEER_CLOCKS_QUIET_PS PS_PER_MS /* minimum interval between answers to a peer */
-#define PEER_CLOCKS_OPEN     16        /* maximum number of open questions to a peer */
+#define PEER_CLOCKS_OPEN     16        /* maximum number of outstanding questions to a peer */
 /* Time for which a question stays open at the slow pace. The drift during an open question is
- * bounded from the last exchanges, so an answer that was delayed by minutes must be rejected. */
+ * bounded from the last exchanges, so an answer that was delayed by minutes must be refused. */
 #define PEER_CLOCKS_OPEN_PS (PEER_CLOCKS_OPEN * PEER_CLOCKS_LATER_PS)
 
 struct peer_clock {

@@ -11,7 +11,7 @@
  * if the zone is still H afterwards, paths are opened as in DRB. If more than one path is open in
  * zone M ('stable'), or in zone L ('below', the wording of table 2), the open paths are saved.
  *
- * A state machine without a clock; no allocation. One thread. */
+ * Pure state machine: the caller passes the time. No allocation. Single-threaded. */
 
 #include <stdbool.h>
 #include <stdint.h>

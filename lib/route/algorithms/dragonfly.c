@@ -202,7 +202,8 @@ static void find_own(struct fly *fly, uint32_t at)
 	fly->own[at] = (uint8_t)shortest;
 }
 
-/* Returns the ports to those switches of the group that have their own global link. */
+/* Returns the local ports to the switches whose own global links lead to the destination's group in
+ * the fewest links. */
 static uint64_t find_by_neighbour(const struct fly *fly, uint32_t at)
 {
 	unsigned shortest = 0;

@@ -19,7 +19,7 @@ struct up_down_labels {
 int up_down_labels_make(const struct route_graph *graph, uint32_t root,
 	struct up_down_labels *labels, struct error *error);
 void up_down_labels_free(struct up_down_labels *labels);
-/* Allocates labels for code that fills them in, with level UINT32_MAX (none) for each switch.
+/* Allocates labels for the caller to fill in. Every level is initialised to UINT32_MAX (none).
  * Returns false if out of memory. Call up_down_labels_free() in either case. */
 bool up_down_labels_init(const struct route_graph *graph, struct up_down_labels *labels);
 

@@ -406,7 +406,7 @@ static int read_lines(struct reader *reader, FILE *in)
 	while (result == 0 && (length = read_line(reader, in)) > 0)
 		result = take_line(reader, length);
 	if (result == -ENOMEM)
-		return error_set(reader->error, ENOMEM, "%s: not enough memory for its routes",
+		return error_set(reader->error, ENOMEM, "%s: not enough memory for the routes",
 			reader->origin);
 	if (result == 0 && ferror(in))
 		return error_set(reader->error, EIO, "%s: %s", reader->origin, strerror(errno));
@@ -431,7 +431,7 @@ static int read_text(const struct topology *topology, FILE *in, const char *orig
 	int result;
 
 	if (reader.set == NULL)
-		return error_set(error, ENOMEM, "%s: not enough memory for its routes", origin);
+		return error_set(error, ENOMEM, "%s: not enough memory for the routes", origin);
 	result = read_lines(&reader, in);
 	if (result == 0)
 		file->set = reader.set;
@@ -448,7 +448,7 @@ static int read_text_header(
 	int result;
 
 	if (reader.set == NULL)
-		return error_set(error, ENOMEM, "%s: not enough memory for its routes", origin);
+		return error_set(error, ENOMEM, "%s: not enough memory for the routes", origin);
 	length = read_line(&reader, in);
 	result = length == 0 ? refuse_empty(&reader) : take_line(&reader, length);
 	header->origin = *route_set_origin_const(reader.set);

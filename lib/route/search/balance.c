@@ -230,7 +230,7 @@ static int delete_all(struct work *work, enum route_granularity granularity, str
 	if (work->too_many)
 		return error_set(error, EINVAL, "%s: too many routes to balance", name);
 	if (fill_lanes(work) < 0)
-		return error_set(error, ENOMEM, "%s: not enough memory for its routes", name);
+		return error_set(error, ENOMEM, "%s: not enough memory for the routes", name);
 	while ((lane = best_lane(work)) != NULL)
 		delete_copy(work, lane);
 	find_order(work);

@@ -59,8 +59,9 @@ unsigned dimension_order_links(const struct dimension_order *order, uint32_t at,
 /* Returns true if at least one dimension has rings. */
 bool dimension_order_has_rings(const struct dimension_order *order);
 
-/* Creates a rule in which every port between switches is in the ring of its dimension; with 'rows',
- * also in dimensions without rings. The datelines are the forward links from the last position of a
- * ring to position 0, and their opposites. Returns NULL with errno ENOMEM if out of memory. */
+/* Creates a rule that assigns every inter-switch port to the ring of its dimension; with 'rows',
+ * also in dimensions that do not wrap around. The datelines are the forward links from the last
+ * position of a ring to position 0, and the reverse links. Returns NULL with errno ENOMEM if out of
+ * memory. */
 struct vc_rule *dimension_order_rule(
 	const struct dimension_order *order, uint8_t classes, bool rows);

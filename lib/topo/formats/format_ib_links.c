@@ -213,7 +213,7 @@ static void agree_on_kinds(
 		b->kind = reader->listing->node_at[node].kind;
 }
 
-/* Rejects a line with a LID other than in the switch's earlier lines: one is in the wrong block. */
+/* Refuses a line with a LID other than in the switch's earlier lines: one is in the wrong block. */
 static int refuse_lid(struct listing_reader *reader, const struct block *block, struct ib_text lid)
 {
 	const struct ib_text both[] = {block->id, lid};

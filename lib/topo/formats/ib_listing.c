@@ -401,7 +401,7 @@ static int read_setting(struct line *line, bool *known)
 		return read_include(line);
 	else if (begins_with(line, "module") || begins_with(line, "@"))
 		return error_set(line->error, ERANGE,
-			"%s:%u: modules and aliases of ibsim are not supported", line->file->origin,
+			"%s:%u: ibsim modules and aliases are not supported", line->file->origin,
 			line->number);
 	else {
 		*known = false;

@@ -221,7 +221,7 @@ CLAIM(transmissions_that_were_moved_are_a_line_and_counts_of_the_document)
 	run_result_count(result, "host_transmissions_moved", 1);
 	run_result_count(result, "host_transmissions_moved_ns", 1 * MS);
 	assert_table(result,
-		"  transmissions moved    4, by 3 ms on average: loops fell too far behind to "
+		"  transmissions delayed  4, by 3 ms on average: loops fell too far behind to "
 		"catch up\n");
 	fidelity = run_fidelity_json(result);
 	assert_json(json_incref(json_object_get(fidelity, "moved")),

@@ -106,8 +106,8 @@ UNIT_TEST(what_is_wrong_is_said_with_its_place)
 		const char *message;
 	} bad[] = {
 		{SCHEDULE, NULL, 2,
-			": 3 ranks, but topology full-1-2 has 2 hosts with 1 each; expected "
-			"ranks-per-host: 2, or a file of ranks"},
+			" has 3 ranks, but topology full-1-2 has only 2 hosts with 1 each; set "
+			"ranks-per-host to 2, or use a rank file"},
 		{"num_ranks x", NULL, 2, ":1:11: expected a number of ranks, found 'x'"},
 		{SCHEDULE, "0 h0\n1 h1\n", 5, ": rank 2 has no host"},
 		{SCHEDULE, "0 h0\n3 h1\n", 5, ":2: '3': expected a rank from 0 to 2"},

@@ -741,5 +741,5 @@ UNIT_TEST(a_radius_out_of_range_is_refused)
 
 	assert_null(route_compute(topology, &route_msp, &options, &result, &error));
 	assert_int_equal(result, -EINVAL);
-	assert_string_equal(error.text, "a radius of 5 links; expected at most 4");
+	assert_string_equal(error.text, "the radius is too large: 5 links; expected at most 4");
 }

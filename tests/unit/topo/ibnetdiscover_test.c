@@ -234,7 +234,7 @@ UNIT_TEST(what_is_wrong_is_said_with_line_and_column)
 		{"Switch 8 \"a\"\n[1] \"b\"[1] w=32\n",
 			"net.txt:2:14: expected widths as bits from 1 to 31, found '32'"},
 		{"speed=0\n", "net.txt:1:7: expected speeds as bits from 1 to 7, found '0'"},
-		{"module=\"x\"\n", "net.txt:1: modules and aliases of ibsim are not supported"},
+		{"module=\"x\"\n", "net.txt:1: ibsim modules and aliases are not supported"},
 		{"include \"missing.net\"\n",
 			"net.txt:1: include: missing.net: No such file or directory"},
 		{"Switch 8 \"a\" # \"leaf\n",

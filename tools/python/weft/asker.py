@@ -23,7 +23,7 @@ def program() -> str:
     own = [os.environ.get("WEFT"), *(path for path in built if os.access(path, os.X_OK))]
     found = next(filter(None, own), None) or shutil.which("weft")
     if found is None:
-        raise Error("the program 'weft' is missing; install the package weft", Exit.NOT_ABLE)
+        raise Error("cannot find the 'weft' program; install the weft package", Exit.NOT_ABLE)
     return found
 
 

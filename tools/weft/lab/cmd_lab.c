@@ -447,7 +447,7 @@ static void print_usage(FILE *out)
 {
 	command_parts_print(&lab_parts, out);
 	fputs("Exit: 0 success, 1 bad result, 2 invalid request, 3 not possible on this machine.\n"
-	      "'weft lab PART --help' and weft-lab(1) explain more.\n",
+	      "See 'weft lab PART --help' and weft-lab(1) for details.\n",
 		out);
 }
 

@@ -171,7 +171,7 @@ int lab_run_collect_quiet(struct lab_run *run, struct error *error)
 	while (collect_before(run) > 0) {
 		if (lab_run_now_ms(run) >= until || lab_interrupted())
 			return error_set(
-				error, EBUSY, "the traffic of an earlier run has not ended yet");
+				error, EBUSY, "traffic from an earlier run is still being sent");
 		lab_sleep_ms(LAB_RUN_LOOK_MS);
 	}
 	return 0;

@@ -111,8 +111,9 @@ int lab_preload_find(const char *name, char path[PATH_MAX], struct error *error)
 		snprintf(path, PATH_MAX, "%s/%s", TIME_FOLDER, name);
 	return access(path, R_OK) == 0
 		       ? 0
-		       : error_set(error, errno, "%s: %s; this file is installed with weft", path,
-				 strerror(errno));
+		       : error_set(error, errno,
+				 "%s: %s; the weft package contains this file, so the installation may be incomplete",
+				 path, strerror(errno));
 }
 
 static int find_library(char path[PATH_MAX], struct error *error)

@@ -131,7 +131,7 @@ static const struct {
 		"log in once by hand with ssh, and verify the key that it shows"},
 	{"Host key verification failed", "the host key is unknown here",
 		"log in once by hand with ssh, and verify the key that it shows"},
-	{"Permission denied", "the machine rejected this user's keys",
+	{"Permission denied", "the machine refused this user's keys",
 		"install a key with 'ssh-copy-id', because ssh must not ask for a password"},
 	{"Connection refused", "the connection was refused",
 		"is sshd running there, on this port?"},

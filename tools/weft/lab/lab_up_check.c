@@ -307,7 +307,7 @@ static int check_comes_back(
 
 			if (lab_up_wants(up, link->process[side]) && runs(former, other))
 				return error_set(error, EINVAL,
-					"%s cannot be restarted alone, because memif links to %s, which is running, do not survive the end of a process; take the lab down and up again, or use 'links: shared'",
+					"cannot restart only %s: its memif links to %s, which is running, would not survive; restart the whole lab, or use 'links: shared'",
 					plan->process[link->process[side]].name, other);
 		}
 	}

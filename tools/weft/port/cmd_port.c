@@ -238,7 +238,7 @@ static void print_usage(FILE *out)
 {
 	command_parts_print(&command, out);
 	fputs("Exit: 0 success, 2 invalid request, 3 not possible on this machine, or a problem was found.\n"
-	      "'weft help port PART' and weft-port(1) explain more.\n",
+	      "See 'weft help port PART' and weft-port(1) for details.\n",
 		out);
 }
 

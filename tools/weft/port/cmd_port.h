@@ -53,6 +53,6 @@ int port_refuse_open(const struct pci_device *device, struct error *error);
 int port_refuse_driver(const struct pci_device *device, const char *driver, struct error *error);
 
 /* Returns -ENODEV if a kernel driver uses another device in the same IOMMU group, because vfio then
- * rejects the group. 'others' are 'count' devices that will be bound together with this one. */
+ * refuses the group. 'others' are 'count' devices that will be bound together with this one. */
 int port_refuse_group(const struct pci_device *device, const char (*others)[PCI_ADDRESS_MAX],
 	unsigned count, struct error *error);

@@ -35,7 +35,7 @@ static int write_file(
 		return error_set(error, EPERM,
 			"%s: no permission to write %s; run the command as root, with 'sudo'",
 			device->address, path);
-	return error_set(error, EIO, "%s: the kernel rejected '%.*s' in %s: %s; see 'dmesg | tail'",
+	return error_set(error, EIO, "%s: the kernel refused '%.*s' in %s: %s; see 'dmesg | tail'",
 		device->address, (int)strcspn(text, "\n"), text, path, strerror(code));
 }
 
@@ -87,7 +87,7 @@ static int unbind(struct pci_device *device, struct error *error)
 /* Binds a device to a driver through sysfs as dpdk-devbind.py does: driver_override, unbind,
  * drivers_probe. With 'driver' NULL, the kernel chooses the driver. Waits up to one second, because
  * drivers may probe in the background, and updates 'device'. Returns 0, or -errno with error set:
- * EPERM, EIO (the kernel rejected a write), or ENODEV (no driver claimed the device, which is then
+ * EPERM, EIO (the kernel refused a write), or ENODEV (no driver claimed the device, which is then
  * unbound). */
 static int port_driver_set(struct pci_device *device, const char *driver, struct error *error)
 {

@@ -41,7 +41,7 @@ static const char usage[] =
 	"                     host of the intermediate switch absorbs and re-injects (itb)\n"
 	"  --ties             for dor and msp: selects among equally good paths by port number (port,\n"
 	"                     the default) or with the seed (seed)\n"
-	"  --vcs N            VCs of the switches. Routes that need more are rejected. dfsssp uses up to\n"
+	"  --vcs N            VCs of the switches. Routes that need more are refused. dfsssp uses up to\n"
 	"                     8 of them; without this option, it uses as few as it needs\n"
 	"  --tables           destination tables of switches instead of routes; always binary\n"
 	"  --binary           the compact file format\n"

@@ -29,7 +29,7 @@ static const char usage[] =
 	"  dot    writes the topology for graphviz: weft topo dot TOPO | dot -Tsvg -o topo.svg\n"
 	"  import converts another program's file into a topology file: ibnetdiscover, ibnetdiscover-p,\n"
 	"         ibsim, iblinkinfo, opensm, slurm, ns3, booksim, htsim. It lists what it omits.\n"
-	"         --strict rejects this instead. --only and --exclude select nodes by description\n"
+	"         --strict refuses this instead. --only and --exclude select nodes by description\n"
 	"  export writes another program's format: ibnetdiscover, ibsim, slurm, ns3, booksim, htsim, dot\n"
 	"Exit: 0 success, 1 there are no levels, 2 invalid request or topology, 3 not possible on this\n"
 	"machine.\n"

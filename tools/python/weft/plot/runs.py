@@ -243,7 +243,7 @@ def _read_histogram(request: Request, result: dict[str, Any]) -> list[Value]:
     try:
         return [Value(float(end), float(count)) for end, count in steps]
     except (TypeError, ValueError):
-        raise Error(f"{name}: expected a list of [ns, values]") from None
+        raise Error(f"{name}: expected a list of [ns, count] pairs") from None
 
 
 def _read_completion(_: Request, result: dict[str, Any]) -> list[Value]:

@@ -133,7 +133,7 @@ class Plan:
             raise ValueError("LO:HI, such as 1:10")
         self.first_seed, self.seeds = int(words[0]), int(words[-1]) - int(words[0]) + 1
         if not 1 <= self.seeds <= VALUES_MAX:
-            raise ValueError(f"1 to {VALUES_MAX} seeds, in ascending order")
+            raise ValueError(f"LO:HI with LO <= HI and at most {VALUES_MAX} seeds")
 
     def finish(self) -> None:
         """Counts the points, once everything has been added."""
