@@ -439,7 +439,7 @@ class Refusals(LabCase):
                      "'processes: one' runs all devices in one process", form="one")
 
     def test_other_links_of_one_process_are_refused(self):
-        self.refused("Q", "links: veth\n", "links: with 'processes: one' there are no links between", form="one")
+        self.refused("Q", "links: veth\n", "links: 'processes: one' has no links between", form="one")
 
     def test_a_group_with_an_unknown_device_is_refused_with_its_place(self):
         self.refused("p", "groups: {fabric: [leaf0, laef1]}\n", "no device 'laef1', nearest is 'leaf1'")
