@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Checks devices. A switch sends the frames that entered it in order and fairly. The route, the
+/* Checks devices. A switch must send the frames that entered it in order and fairly. The route, the
  * tables and the rules determine the output and VC of each frame. For hosts, see audit_host.c. */
 
 #include "audit_private.h"
@@ -51,7 +51,7 @@ static void decide_by_route(
 	}
 }
 
-/* Returns the table's port to the host that is drawn for a packet, as a set. */
+/* Draws a host from the packet's random stream and returns the table's port to it, as a set. */
 static uint64_t drawn_port(
 	const struct audit *audit, const struct frame_header *header, uint32_t at)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Checks hosts, which number their frames without gaps, forward frames that they absorb, and
+/* Checks hosts. They must number their frames without gaps, forward frames that they absorb, and
  * acknowledge frames that arrived. */
 
 #include "audit_private.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Checks links. Every frame that leaves a port arrives at its peer unchanged, in order and not
- * early, and its blocks are covered by credits granted before. */
+/* Checks links. Every frame that leaves a port must arrive at its peer unchanged, in order and not
+ * early, and its blocks must be covered by credits granted earlier. */
 
 #include "audit_private.h"
 

@@ -134,8 +134,8 @@ struct audit_seen {
 	uint32_t credits;
 };
 
-/* Returns an array: true for devices of which some ports are not captured. The caller frees it.
- * Returns NULL if out of memory. */
+/* Returns an array that is true for each device with uncaptured ports. The caller frees it. Returns
+ * NULL if out of memory. */
 bool *audit_partial_devices(const struct topology *topology, const bool *captured);
 
 /* Writes text such as "kind 1, 0 to 5, message 3, sequence 17". Returns 'text'. */

@@ -52,8 +52,8 @@ struct capture_reader {
 	uint64_t packets;
 	uint64_t first_ns;    /* time of the earliest packet */
 	uint64_t disorder_ns; /* maximum time by which a packet is older than a preceding one */
-	/* Time from which all interfaces were captured: the last one had been added, and each one
-	 * with packets had its first packet. */
+	/* Time from which all interfaces were captured: all had been added, and each one with
+	 * packets had its first packet. */
 	uint64_t complete_ns;
 	uint64_t ended_ns; /* time when the first interface's capture ended */
 	/* Private. */

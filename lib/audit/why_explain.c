@@ -388,7 +388,8 @@ static void divide_idle(struct stay *stay, uint64_t from_ns, uint64_t to_ns)
 	}
 }
 
-/* Divides the wait from 'from_ns' to the departure, in which the port sends others or is idle. */
+/* Divides the wait from 'from_ns' to the departure, during which the port sends other packets or is
+ * idle. */
 static void divide_wait(struct stay *stay, uint64_t from_ns)
 {
 	const struct why *why = stay->why;
@@ -456,7 +457,8 @@ static void divide_link(
 	add(stay, WHY_STALL, arrived->way, at, end, blame_loop(why, arrived->way), NULL);
 }
 
-/* Returns the departure from the source that led to the delivery, or NULL. Others were lost. */
+/* Returns the departure from the source that led to the delivery, or NULL. Earlier transmissions
+ * were lost. */
 static const struct why_event *find_start(const struct why *why, const struct why_life *life)
 {
 	const struct why_event *first = &why->event[life->first];

@@ -26,8 +26,8 @@ void *arrays_add(struct arrays *arrays, size_t count, size_t size);
 void arrays_free(struct arrays *arrays);
 
 /* Makes room for 'wanted' elements of 'size' bytes in a heap array. Capacity at least doubles, up
- * to UINT32_MAX elements. 'array' is the address of the array pointer, which may be NULL; '*room'
- * is the capacity in elements. Returns false, with nothing changed, if out of memory or if 'wanted'
+ * to UINT32_MAX elements. 'array' points to the array pointer, which may be NULL; '*room' is the
+ * capacity in elements. Returns false, with nothing changed, if out of memory or if 'wanted'
  * exceeds UINT32_MAX. New elements are not zeroed. */
 bool array_reserve(void *array, uint32_t *room, size_t wanted, size_t size);
 /* The same for an array allocated with spill.h. */

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The words for one concept: routing algorithms, selectors, traffic patterns, adaptive modes,
- * queuing schemes, topology kinds. Each concept has one list, defined next to its functions. Files,
- * options, help texts and messages take the words from it. An entry is a constant struct whose
- * first member is 'const char *name', the word that users type. */
+/* Lists of words, one list per concept: routing algorithms, selectors, traffic patterns, adaptive
+ * modes, queuing schemes, topology kinds. Each list is defined next to the functions of its
+ * concept. Files, options, help texts and messages take their words from it. An entry is a constant
+ * struct whose first member is 'const char *name', the word that users type. */
 
 #include <stddef.h>
 
@@ -67,7 +67,7 @@ struct did_you_mean {
 };
 
 void did_you_mean_init(struct did_you_mean *nearest, const char *text);
-/* 'name' must outlive 'nearest'. The first of several equally close names is kept. */
+/* 'name' must outlive 'nearest'. If several names are equally close, the first is kept. */
 void did_you_mean_offer(struct did_you_mean *nearest, const char *name);
 
 /* Returns the number of insertions, deletions, substitutions and swaps between 'a' and 'b', or

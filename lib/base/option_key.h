@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Command-line options whose value is only stored. The option's key, for argp or getopt_long(),
+/* Command-line options whose values are simply stored. The option's key, for argp or getopt_long(),
  * encodes the type and offset of a member of the options struct. A plain option is then one row of
- * a table. Other keys are below OPTION_KEYS. */
+ * a table. Keys of other options are below OPTION_KEYS. */
 
 #include <stdbool.h>
 #include <stddef.h>

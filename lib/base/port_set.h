@@ -2,11 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Sets of switch ports. The switch and its drivers are compiled twice: for up to 64 ports, where a
- * set is one word, and with PORT_SET_WIDE for up to 255 ports, where a set is a vector of four.
- * Both forms support the operators &, |, ~ and ^; all other operations are functions. The wide form
- * is used in separate programs (process/program.h), so it costs nothing for switches of up to 64
- * ports.
+/* Sets of switch ports. The switch and its drivers are compiled twice: for up to 64 ports, with one
+ * word per set, and with PORT_SET_WIDE for up to 255 ports, with a vector of four words. Both forms
+ * support the operators &, |, ~ and ^; all other operations are functions. The wide form is used in
+ * separate programs (process/program.h), so it costs smaller switches nothing.
  *
  * Files that are always compiled for 64 ports store port sets in uint64_t. */
 
@@ -29,7 +28,8 @@ static inline unsigned bits_round_robin(uint64_t set, unsigned from)
 	return (unsigned)__builtin_ctzll(after != 0 ? after : set);
 }
 
-/* Compares BITS_BYTES bytes with 'value' without a branch. Bit i is set if byte i matches. */
+/* Compares BITS_BYTES bytes with 'value' without a branch. Bit i of the result is set if byte i
+ * matches. */
 #define BITS_BYTES 8u
 static inline uint64_t bits_equal_bytes(const uint8_t bytes[BITS_BYTES], uint8_t value)
 {
@@ -46,7 +46,7 @@ static inline uint64_t bits_equal_bytes(const uint8_t bytes[BITS_BYTES], uint8_t
 
 #ifdef PORT_SET_WIDE
 #define PORT_SET_WORDS 4u
-/* Tables store sets as arrays of words, which the attributes permit (aliasing and alignment). */
+/* Tables store sets as arrays of words. The attributes make that legal (aliasing, alignment). */
 typedef uint64_t port_set __attribute__((vector_size(32), aligned(8), may_alias));
 #else
 #define PORT_SET_WORDS 1u
@@ -182,7 +182,7 @@ static inline unsigned port_set_draw(port_set set, struct rng *rng)
 	return port_set_first(set);
 }
 
-/* Access shared between threads, atomic per word. 'order' is as in the __atomic built-ins. */
+/* Access to sets that threads share, atomic per word. 'order' is as in the __atomic built-ins. */
 static inline __attribute__((always_inline)) void port_set_store(
 	port_set *place, port_set set, const int order)
 {

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Quantities with units, as people write them ("10Gbps", "1.5us", "128KiB", "75%") and as the
+/* Quantities with units, as users write them ("10Gbps", "1.5us", "128KiB", "75%") and as the
  * program stores them: integers in bits per second, picoseconds, bytes or millionths. The unit is
  * required. Nothing is rounded: a value that is not a whole number of base units is refused. */
 
@@ -32,8 +32,8 @@ enum quantity_kind {
  * followed by a unit of this kind, -EDOM if finer than the base unit, -ERANGE if >= 2^64 - 1. */
 int quantity_parse(enum quantity_kind kind, const char *text, uint64_t *value);
 
-/* Writes the shortest text that parses back to the same value. In its unit the value is at least 1
- * (400ms, not 0.4s), unless the unit is the smallest. Ties go to the larger unit. */
+/* Writes the shortest text that parses back to the same value. The number is at least 1 (400ms, not
+ * 0.4s), unless the unit is the smallest one. Ties go to the larger unit. */
 void quantity_format(enum quantity_kind kind, uint64_t value, char out[QUANTITY_TEXT]);
 
 /* Formats a time in a suitable unit ("1.25 ms"), rounded to 'digits' significant digits, or two

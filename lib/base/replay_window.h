@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Tracks which message counters of a sender were seen (the window of RFC 4303, appendix A).
+/* Tracks which message counters of a sender have been seen (the window of RFC 4303, appendix A).
  * Counters above the highest are new. Each of the last 64, up to the highest, is accepted once;
  * older ones are stale. Counters start at 1; a zeroed window has seen none. */
 
@@ -40,7 +40,7 @@ static inline void replay_record(struct replay_window *window, uint64_t counter)
 
 /* Records the counter; returns true the first time. Without authentication, a sender can forge a
  * counter far above the genuine ones. A counter far below the highest therefore restarts the
- * window. Very old copies are then accepted, which does not help a forger. */
+ * window. Very old duplicates are then accepted, which gains a forger nothing. */
 static inline bool replay_admit(struct replay_window *window, uint64_t counter, bool authenticated)
 {
 	if (replay_is_new(window, counter)) {

@@ -3,7 +3,7 @@
 #pragma once
 
 /* Counter-based random numbers: the n-th number of a stream is a pure function of (seed, device,
- * stream, n), so a result cannot depend on the order in which devices are served, on cores or on
+ * stream, n), so results depend neither on the order in which devices are served nor on cores or
  * addresses. The function is SplitMix64's finaliser over a keyed counter (Steele, Lea, Flood,
  * OOPSLA 2014): one multiply-xorshift chain, no tables, statistically sound for traffic and ties,
  * not for secrets. Each stream has one user; streams are independent of each other. */

@@ -28,7 +28,7 @@ struct error {
 };
 
 /* Fills 'error' (may be NULL) and returns -code. 'code' is a positive errno: EINVAL for a bad
- * request; ENODEV, EPERM, ENOMEM and the like for a problem of the environment. */
+ * request; ENODEV, EPERM, ENOMEM and the like for a problem in the environment. */
 int error_set(struct error *error, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -42,9 +42,9 @@ int error_at_va(struct error *error, const char *origin, uint32_t line, uint32_t
 void error_prefix(struct error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Returns the exit code for a negative result. EINVAL, ENOENT, ERANGE, EISDIR, ENOTDIR and
- * ENAMETOOLONG are bad requests (2), EINTR is a signal (130), and everything else is the
- * environment (3). 0 gives 0. */
+/* Returns the exit code for a negative result: EINVAL, ENOENT, ERANGE, EISDIR, ENOTDIR and
+ * ENAMETOOLONG mean a bad request (2), EINTR a signal (130), and all others a problem in the
+ * environment (3). Returns 0 for 0. */
 enum weft_exit error_exit_code(int result);
 
 /* Control characters in text from files, arguments or other programs are escaped, because a

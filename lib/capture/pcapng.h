@@ -59,6 +59,6 @@ int pcapng_add_interface(
 
 int pcapng_write_packet(struct pcapng *pcapng, const struct pcapng_packet *packet);
 
-/* Writes how many frames the interface saw and how many of them are missing in the file. */
+/* Writes how many frames the interface saw and how many of them are missing from the file. */
 int pcapng_write_counts(struct pcapng *pcapng, uint32_t interface, uint64_t time_ns,
 	uint64_t received, uint64_t dropped);

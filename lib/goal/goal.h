@@ -15,11 +15,11 @@
  *     l1: recv 4096b from -1 tag -1
  *     }
  *
- * A calc is in nanoseconds. 'requires': starts after the other operation has ended; 'irequires':
- * after it has started. In a recv, source -1 and tag -1 match any. Labels are optional and local to
- * their rank; they are words or numbers. tag, cpu and nic are optional (0). Comments start with //
- * or #, or have the C form. A statement ends with its line, with ';' or with the rank's '}'. A rank
- * that does not appear has no operations.
+ * The duration of a calc is in nanoseconds. 'requires': starts after the other operation has ended;
+ * 'irequires': after it has started. In a recv, source -1 and tag -1 match any. Labels are optional
+ * and local to their rank; they are words or numbers. tag, cpu and nic are optional (0). Comments
+ * start with // or #, or use the C form. A statement ends with its line, with ';' or with the
+ * rank's '}'. A rank that does not appear has no operations.
  *
  * The binary form that txt2bin writes is also read, and recognised by its first bytes.
  *

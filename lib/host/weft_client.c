@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* libweft. A message that fits in a piece is sent immediately. For a longer message, the sender
- * asks with the first piece. The receiver grants when a receive matches, and further data is copied
- * directly to its buffer. An unexpected message therefore needs no more memory than a piece. When
- * unexpected messages hold STORED_MAX bytes, the first piece of a further long message is dropped
- * and sent again after the grant. */
+/* libweft. A message that fits in a piece is sent immediately. For a longer message, the first
+ * piece is a request. The receiver grants it when a receive matches, and copies further data
+ * directly to the buffer of the receive. An unexpected message therefore needs no more memory than
+ * a piece. When unexpected messages hold STORED_MAX bytes, the first piece of a further long
+ * message is dropped and sent again after the grant. */
 
 #include "weft_client_private.h"
 

@@ -52,7 +52,8 @@ static inline void credit_return(struct credit_tx *tx, uint32_t blocks)
 	tx->sent -= blocks;
 }
 
-/* Returns the blocks that the sender may still send after an arriving frame of 'blocks'. */
+/* Returns the number of blocks that the sender may still send after an arriving frame of 'blocks'
+ * blocks. */
 static inline uint32_t credit_expected(const struct credit_rx *rx, uint32_t blocks)
 {
 	int32_t left = (int32_t)(rx->granted - rx->received - blocks);
@@ -131,8 +132,8 @@ struct credit_loop {
 	uint32_t vc_blocks;    /* size of the receiver's buffer */
 	uint32_t frame_blocks; /* frame size in blocks, not 0 */
 	weft_time frame_ps;    /* transmission time of a frame, not 0 */
-	/* Time from the start of transmission until the frame counts as received, and until its
-	 * blocks are free (not earlier). */
+	/* Times from the start of transmission until the frame counts as received, and until its
+	 * blocks are free, which is not earlier. */
 	weft_time arrive_ps, free_ps;
 	weft_time return_ps;  /* transmission time and delay of a credit frame */
 	weft_time refresh_ps; /* maximum interval between credit frames; WEFT_TIME_NEVER: sent only

@@ -17,8 +17,8 @@ static mode_t usual_mode(void)
 	return 0666 & ~mask;
 }
 
-/* Returns true if a file can be replaced or created. A file that is not writable, not regular, or
- * does not have exactly one hard link is written in place. */
+/* Returns true if the target can be replaced or created. A target that is not writable, not a
+ * regular file, or does not have exactly one hard link is written in place. */
 static bool find_target(struct atomic_file *file, mode_t *mode)
 {
 	struct stat status;
@@ -40,9 +40,8 @@ static void remove_fresh(const struct atomic_file *file)
 		unlink(file->fresh);
 }
 
-/* Opens a file without a name in the target's folder, so that no file is left behind, however the
- * program ends. Returns -1 if this is not supported or link_fresh() could not name the file later.
- */
+/* Opens an unnamed file in the target's folder, so that nothing is left behind, however the program
+ * ends. Returns -1 if this is not supported or link_fresh() could not name the file later. */
 static int open_nameless(const struct atomic_file *file)
 {
 	char folder[PATH_MAX];

@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-/* Returns the bytes in free hugepages of all sizes; 0 if there are none or they are unsupported.
- * 'root' is a prefix of /sys, "" except in tests. */
+/* Returns the total bytes of free hugepages of all sizes; 0 if there are none or they are
+ * unsupported. 'root' is a prefix of /sys, "" except in tests. */
 uint64_t hugepages_free_bytes(const char *root);
 
 /* Serialises processes between checking for free hugepages and allocating them. Returns a

@@ -104,7 +104,7 @@ static int loopback_up(void)
 	return result;
 }
 
-/* Creates a namespace and pins it to 'path'. Runs in a thread of its own. */
+/* Creates a namespace and pins it to 'path'. Runs in its own thread. */
 static int make_and_pin(void *path, struct error *error)
 {
 	char self[64];

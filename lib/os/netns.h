@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Named network namespaces, as in 'ip netns': bind mounts in /run/netns. Only a thread enters a
- * namespace, for the duration of one call; the process itself never does. Requires CAP_SYS_ADMIN.
- * No clock, no EAL; any thread may call. */
+/* Named network namespaces, as in 'ip netns': bind mounts in /run/netns. A separate thread enters a
+ * namespace for the duration of one call; the process itself never does. Requires CAP_SYS_ADMIN. No
+ * clock, no EAL; any thread may call. */
 
 #include "base/weft_error.h"
 

@@ -46,7 +46,7 @@ const struct pci_interface *pci_device_used(const struct pci_device *device);
 
 /* Returns whether the driver is one of DPDK's: vfio-pci, uio_pci_generic or igb_uio. */
 bool pci_driver_is_dpdk(const char *driver);
-/* Returns whether DPDK drives the device alongside this kernel driver, as with NVIDIA's. */
+/* Returns true if DPDK drives the device alongside this kernel driver (as for NVIDIA devices). */
 bool pci_driver_is_shared(const char *driver);
 bool pci_driver_loaded(const char *root, const char *driver);
 

@@ -224,8 +224,8 @@ static bool read_link(const char *path, char target[PATH_MAX])
 }
 
 /* Creates the link before the folder, so that a process killed in between leaves no folder without
- * a link. A temporary file next to the link gives the folder's name its random part. Another
- * process may have created the link meanwhile. */
+ * a link. The random part of the folder's name comes from a temporary file next to the link.
+ * Another process may have created the link in the meantime. */
 static int link_fresh(const char *path, struct error *error)
 {
 	char target[PATH_MAX], name[PATH_MAX];

@@ -26,7 +26,7 @@ int private_dir_check(const char *path, struct error *error);
 int private_dir_check_way(const char *path, struct error *error);
 
 /* Creates the folder with mode 0700 if it is missing, and checks it in any case. Folders above it
- * must exist. Returns 0, or an error as private_dir_open(). */
+ * must exist. Returns 0, or an error like private_dir_open(). */
 int private_dir_make(const char *path, struct error *error);
 
 /* Removes the files whose names match one of the fnmatch(3) patterns, a NULL-terminated list, and
@@ -34,14 +34,15 @@ int private_dir_make(const char *path, struct error *error);
  * an error. A folder that is not private is left unchanged: -EPERM. */
 int private_dir_remove(const char *path, const char *const *patterns, struct error *error);
 
-/* Checks that only the user and root can change or replace the file: owner and mode of the file and
- * of all folders above it, following symbolic links. Returns as private_dir_check_way(). */
+/* Checks that only the user and root can change or replace the file: owner and mode of the file
+ * and of all folders above it, following symbolic links. Same results as
+ * private_dir_check_way(). */
 int private_file_check(const char *path, struct error *error);
 
-/* The folder for files that the processes of a lab share as memory: "memory" in its run directory.
+/* The folder for memory-mapped files that a lab's processes share: "memory" in its run directory.
  * If the run directory is on a disk, its file system can block a process that writes into such
  * memory during write-back. "memory" is then a symbolic link to a private folder in /dev/shm, or a
- * folder itself if /dev/shm is not in memory. */
+ * plain folder if /dev/shm is not in memory. */
 
 #define MEMORY_DIR "memory"
 
@@ -50,8 +51,8 @@ int private_file_check(const char *path, struct error *error);
  * -errno with 'error' set. */
 int memory_dir_make(const char *run_dir, struct error *error);
 
-/* Removes both, and the files whose names match one of the patterns, as private_dir_remove(). A
- * file RUN_DIR/memory-* left by a killed process is not removed. */
+/* Removes RUN_DIR/memory, its target, and the files whose names match one of the patterns (see
+ * private_dir_remove()). A file RUN_DIR/memory-* left by a killed process is not removed. */
 int memory_dir_remove(const char *run_dir, const char *const *patterns, struct error *error);
 
 /* The folder for the sockets and files of running programs, one per user: $RUNTIME_DIRECTORY (as
@@ -77,9 +78,10 @@ void runtime_dir_labs(char path[RUNTIME_DIR_MAX]);
  * Returns 0, or -errno with 'error' set. */
 int runtime_dir_prepare(struct error *error);
 
-/* Creates a network namespace (netns.h) for the program with this folder. It is first recorded
- * there, so that runtime_dir_remove() removes both if the program is killed. Returns 0, or -errno
- * with 'error' set. -EEXIST: a namespace of this name already exists and is not recorded. */
+/* Creates a network namespace (netns.h) for the program with this folder. The namespace is first
+ * recorded in the folder, so that runtime_dir_remove() removes both if the program is killed.
+ * Returns 0, or -errno with 'error' set. -EEXIST: a namespace of this name already exists and is
+ * not recorded. */
 int runtime_dir_add_netns(const char *path, const char *name, struct error *error);
 /* Removes the namespace and its record. */
 void runtime_dir_drop_netns(const char *path, const char *name);

@@ -32,16 +32,16 @@ int tap_open(const struct tap_options *options, struct error *error);
 
 void tap_close(int fd);
 
-/* Losses on the programs' side, as counted by the kernel. The files keep showing the namespace in
- * which they were opened. */
+/* Losses on the programs' side, as counted by the kernel. The files keep referring to the namespace
+ * in which they were opened. */
 struct tap_losses {
 	int interfaces, sockets; /* descriptors; -1: losses unknown */
 	uint64_t sockets_before;
 };
 
-/* Call for an open TAP, with the options that opened it. 'sockets': also count losses of sockets in
- * the namespace, which must not contain the TAP of a different host. If out of memory or without
- * the namespace, the losses are unknown. */
+/* Call for an open TAP, with the options it was opened with. 'sockets': also count losses of
+ * sockets in the namespace, which must not contain the TAP of a different host. If out of memory or
+ * without the namespace, the losses are unknown. */
 void tap_losses_open(struct tap_losses *losses, const struct tap_options *options, bool sockets);
 void tap_losses_close(struct tap_losses *losses);
 

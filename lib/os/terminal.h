@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Guards standard output and standard error where they are a terminal: control characters in names
- * and messages are printed as "\xNN" (weft_error.h). On standard error, a carriage return and an
- * "erase the line" directly after it pass unchanged, because Weft's progress lines use them. */
+/* Guards standard output and standard error if they are terminals: control characters in names and
+ * messages are printed as "\xNN" (weft_error.h). On standard error, a carriage return and an "erase
+ * the line" directly after it pass unchanged, because Weft's progress lines use them. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -37,8 +37,8 @@ void tty_escape(struct tty_escape *guard);
  * memory. */
 FILE *stoppable_output_open(int fd, const atomic_bool *stop);
 
-/* Writes text to a descriptor that may block for long, such as the pipe to a pager. Each call
- * writes as much as possible without waiting. Not thread-safe. */
+/* Writes text to a descriptor that may block for a long time, such as the pipe to a pager. Each
+ * call writes as much as possible without waiting. Not thread-safe. */
 
 struct text_output {
 	int fd;

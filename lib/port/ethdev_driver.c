@@ -147,8 +147,8 @@ uint32_t ethdev_driver_room(const struct ethdev_driver *driver, uint32_t frame_b
 }
 
 /* Watches a NIC's carrier and losses. When its cable is pulled, the port counts as cut immediately,
- * without waiting for missed hellos. The device is polled, because link interrupts are 4 s late
- * with some drivers (ixgbe) and never arrive with others (vmxnet3 and e1000e in QEMU). After
+ * without waiting for missed hellos. The device is polled, because link interrupts are 4 s
+ * late with some drivers (ixgbe) and never arrive with others (vmxnet3 and e1000e in QEMU). After
  * the first look, all of this runs in DPDK's interrupt thread: some drivers must query their
  * firmware, for which a poll loop must not wait.
  *

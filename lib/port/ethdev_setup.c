@@ -123,7 +123,7 @@ static int attempt_start(struct ethdev_ctx *ctx, uint64_t rx_offloads, uint32_t 
 	return rte_eth_dev_start(ctx->port->ethdev);
 }
 
-/* Ends the message with the driver's own, from the first attempt that failed. */
+/* Appends the driver's own message, from the first attempt that failed. */
 static int fault_attempt(const struct ethdev_ctx *ctx, const struct attempt *attempt, int result,
 	struct error *error)
 {

@@ -108,16 +108,16 @@ void port_close(struct port *port)
 	port->ctx = NULL;
 }
 
-/* In-memory links: one ring per direction. The sender's clock decides: the transmitter sets a
- * packet's arrived_ps to the end of its transmission plus the link's delay, and the receiver does
- * not see the packet earlier. */
+/* In-memory links: one ring per direction, timed by the sender. The transmitter sets a packet's
+ * arrived_ps to the end of its transmission plus the link's delay, and the receiver does not see
+ * the packet earlier. */
 
 /* Creates a DPDK ring in ordinary memory, with one producer and one consumer, that holds exactly
  * 'slots' pointers. It needs neither EAL nor a memzone (EAL has 2,560, a fabric needs more). Free
  * it with free(). Returns NULL if out of memory, or if 'slots' is 0 or above 2^30. */
 static struct rte_ring *spsc_ring_create(unsigned slots)
 {
-	/* DPDK's rings have a power of two of slots, and keep one empty. */
+	/* The size of a DPDK ring is a power of two, and one slot always stays empty. */
 	ssize_t bytes = rte_ring_get_memsize(rte_align32pow2(slots + 1));
 	struct rte_ring *ring =
 		bytes < 0 ? NULL : aligned_alloc(RTE_CACHE_LINE_SIZE, (size_t)bytes);

@@ -124,13 +124,13 @@ static inline void packet_free_list(struct weft_packet *packet)
 	}
 }
 
-/* Counts the lateness of received frames, which were due at arrived_ps, not after 'now'. Link-local
- * frames are not counted: if a late credit frame matters, it makes data late. */
+/* Records the lateness of received frames, whose arrived_ps is their due arrival, at most 'now'.
+ * Link-local frames are not counted: if a late credit frame matters, it makes data late. */
 void port_note_lateness(
 	struct port *port, struct rte_mbuf *const *mbufs, unsigned count, weft_time now);
 
-/* Creates a pool of mbufs with room for a weft_packet and 'frame_bytes', in the memory of this
- * socket if there is enough, otherwise (and for -1) in any. Returns NULL with 'error' set. */
+/* Creates a pool of mbufs with room for a weft_packet and 'frame_bytes', on this socket if it has
+ * enough memory, otherwise (and for -1) on any socket. Returns NULL with 'error' set. */
 struct rte_mempool *port_pool_create(
 	const char *name, unsigned count, unsigned frame_bytes, int socket, struct error *error);
 
@@ -279,12 +279,13 @@ bool port_is_shared(const char *device);
 
 /* Opens the port. Frames are copied to mbufs of 'pool', which have room for 'frame_bytes', the
  * longest frame of both ends. Without a free mbuf, frames wait. 'device' NULL: no cable is plugged
- * in yet. Returns 0, or -errno as shared_file_open() with 'error' set. */
+ * in yet. Returns 0, or -errno like shared_file_open(), with 'error' set. */
 int port_open_shared(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
 	struct rte_mempool *pool, struct error *error);
 
 /* Moves an open port of this kind to another file, or to the same one again, in the thread that
  * uses the port. A port of an in-memory link becomes a port of this kind. Captures, counters and
- * addresses are kept. On failure, as port_open_shared(), no cable is plugged in. */
+ * addresses are kept. Same results as port_open_shared(); after a failure, no cable is plugged
+ * in. */
 int port_plug_shared(struct port *port, const char *device, uint32_t frame_bytes,
 	struct rte_mempool *pool, struct error *error);

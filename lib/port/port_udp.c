@@ -235,7 +235,7 @@ static int check_route(
 		device, mtu, min, min - (uint32_t)mtu);
 }
 
-/* Returns a number that is not 0 and differs in each run of the process. */
+/* Returns a nonzero number that is different in each run of the process. */
 static uint32_t choose_life(void)
 {
 	uint32_t life = 0;

@@ -111,8 +111,8 @@ static int check_owner(const char *path, const struct stat *status, struct error
 	return 0;
 }
 
-/* Reserves the memory: a page that is missing later would end the process. Both ends may do this
- * concurrently, and neither shortens the file. */
+/* Reserves the memory, because a page that cannot be allocated later would kill the process. Both
+ * ends may do this concurrently, and neither shortens the file. */
 static int reserve(int fd, const char *path, uint64_t bytes, struct error *error)
 {
 	struct stat status;
@@ -226,7 +226,7 @@ int shared_file_watch(struct shared_file *file, int inotify)
 	return file->watch < 0 ? -errno : 0;
 }
 
-/* Writes a byte behind the positions, because a watch does not see stores to mapped memory. */
+/* Writes a byte after the positions, because a watch does not see stores to mapped memory. */
 void shared_file_notify(const struct shared_file *file)
 {
 	(void)!pwrite(file->fd, "", 1, (off_t)page_bytes() - 1);

@@ -3,17 +3,18 @@
 #pragma once
 
 /* The real clock: the time-stamp counter as weft_time (picoseconds since an origin). Uses an
- * integer multiply and shift in 128 bits, so errors do not accumulate: a reading is exact to 1 ps
- * and 2^-32 ps per cycle. As monotonic as the counter (invariant and synchronous on every x86
+ * integer multiply and shift in 128 bits, so errors do not accumulate: a reading is exact to within
+ * 1 ps and 2^-32 ps per cycle. As monotonic as the counter (invariant and synchronous on every x86
  * server of the last decade).
  *
- * Processes of one lab share frequency, origin and dilation (clock_format(), clock_parse()), so
- * that their times are comparable on one machine. Constant after creation, so any thread may read
- * it.
+ * Processes of one lab share frequency, origin and dilation (clock_format(), clock_parse()),
+ * so that their times are comparable on one machine. Constant after creation, so any thread may
+ * read it.
  *
- * A clock dilated by N advances by 1 s while N s pass: the fabric's time. Everything that reads the
- * clock follows. Intervals measured by the kernel are real: clock_span() converts an interval of
- * the fabric's time to real time, clock_share() a real interval to the fabric's time. */
+ * A clock dilated by N shows the fabric's time, which advances by 1 s in N s of real time.
+ * Everything that reads the clock is slowed down with it. Intervals measured by the kernel are in
+ * real time: clock_span() converts an interval of the fabric's time to real time, clock_share() a
+ * real interval to the fabric's time. */
 
 #include <stdint.h>
 #include <time.h>

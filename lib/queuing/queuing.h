@@ -3,12 +3,12 @@
 #pragma once
 
 /* Static queuing schemes choose, before a packet is sent, in which of Q virtual channels it
- * travels. The choice is based on its source, its destination and the network. The sending host
- * writes it into the frame as the service level, and every device stores service level n in VC n,
- * so the choice is made once. Q does not include the adapted-flow channel of AFI.
+ * travels. The choice is based on the packet's source and destination and on the network. The
+ * sending host writes it into the frame as the service level, and every device stores service level
+ * n in VC n, so the choice is made once. Q does not include the adapted-flow channel of AFI.
  *
- * A scheme is one struct queuing_scheme and one word in QUEUING_SCHEMES. It sees only host and leaf
- * numbers (docs/developer/extending.md). Constant once created, so any thread may read it. */
+ * A scheme is one struct queuing_scheme and one entry in QUEUING_SCHEMES. It sees only host and
+ * leaf numbers (docs/developer/extending.md). Constant once created, so any thread may read it. */
 
 #include <stdbool.h>
 #include <stdint.h>

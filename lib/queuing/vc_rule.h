@@ -2,12 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Dateline virtual channels (Dally and Seitz, 1987): how a switch chooses a packet's VC class where
- * classes are part of the routing algorithm. The ports of a switch belong to rings (in a torus, one
- * ring per dimension passes through each switch). A packet starts each ring in class 0 and
- * continues in the next class once it crosses the ring's dateline, so no chain of dependencies
- * closes around the ring. The rule is local: it needs only the two ports and the class in which the
- * packet arrived.
+/* Dateline virtual channels (Dally and Seitz, 1987): how a switch chooses a packet's VC class if
+ * the routing algorithm uses classes. The ports of a switch belong to rings (in a torus, one ring
+ * per dimension passes through each switch). A packet starts each ring in class 0 and continues in
+ * the next class once it crosses the ring's dateline, so no chain of dependencies closes around the
+ * ring. The rule is local: it needs only the two ports and the class in which the packet arrived.
  *
  * Multi-step paths (msp.c) are up to three such paths in sequence. Each step has its own classes,
  * above the previous step's, so classes never decrease along a path. A packet enters the next
@@ -113,7 +112,7 @@ static inline bool vc_rule_alike(const struct vc_rule *rule, uint32_t at, unsign
 	       ((rule->dateline[at] >> a ^ rule->dateline[at] >> b) & 1) == 0;
 }
 
-/* vc_rule_next() for a rule with steps, between ports of a ring or from a host. */
+/* Like vc_rule_next(), for a rule with steps, between ports of a ring or from a host. */
 uint8_t vc_rule_next_of_steps(const struct vc_rule *rule, uint32_t at, unsigned input, uint8_t from,
 	unsigned output, enum vc_turn turn);
 

@@ -10,8 +10,8 @@
 #define BUCKETS_MAX 65536u
 #define LIST_ROOM   16u
 
-/* Positions that an event may move forward in a lane. Events of the same time are added in the
- * order of their causes, and taken in the order of their targets. */
+/* Maximum number of positions that an event may move forward in a lane. Simultaneous events are
+ * added in the order of their causes, but taken in the order of their targets. */
 #define FORWARD_MAX 8u
 
 #define FILLED_WORD 8u

@@ -26,9 +26,9 @@
  * and items take; the rest limits the width of a bucket. The number is also positive as a signed
  * number, as vector instructions require.
  *
- * Memory grows until a run has reached its size, never per event. If out of memory, the queue fails
- * (event_queue_failed()) and pops nothing more. Used by one thread: the driver of the virtual clock
- * or of the wormhole network. */
+ * Memory grows only until a run has reached its full size; there is no allocation per event. If
+ * out of memory, the queue fails (event_queue_failed()) and pops nothing more. Used by one thread:
+ * the driver of the virtual clock or of the wormhole network. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,8 +42,8 @@
  *
  * An event is a 64-bit number: its time, truncated at the top, above the bits that distinguish
  * events of the same time. Such numbers wrap; all numbers in a lane lie within half of their range.
- * A lane belongs to an event queue, and its memory grows until a run has reached its size. Not
- * thread-safe. */
+ * A lane belongs to an event queue, and its memory grows only until a run has reached its full
+ * size. Not thread-safe. */
 
 /* A ring of events. */
 struct event_lane {
@@ -107,9 +107,9 @@ static inline void event_lane_drop(struct event_lane *lane)
 	lane->first = (lane->first + 1) & lane->mask;
 }
 
-/* Sorts the events of a bucket. They are few and in random order, so a usual sort would mispredict
- * a branch for each. Instead, computes each event's rank, the number of events before it, with
- * several comparisons at a time and without branches. Keys are below 2^63 - 1. */
+/* Sorts the events of a bucket. There are few of them, in random order, so a conventional sort
+ * would mispredict a branch per event. This one computes each event's rank (the number of events
+ * before it) without branches, several comparisons at a time. Keys are below 2^63 - 1. */
 
 #define EVENT_SORT_FEW 32u
 
@@ -179,9 +179,9 @@ struct event_queue {
 };
 
 /* 'width_ps' is rounded up to a power of two, and limited to 2^30 and to the remaining bits. A
- * width with about five events is best. Orders are below 2^order_bits and items below 2^item_bits,
- * each of 1 to 32 bits and together at most 62. The calendar has 4,096 buckets. Returns NULL with
- * errno EINVAL or ENOMEM. */
+ * bucket width that covers about five events is best. Orders are below 2^order_bits and items below
+ * 2^item_bits, each of 1 to 32 bits and together at most 62. The calendar has 4,096 buckets.
+ * Returns NULL with errno EINVAL or ENOMEM. */
 struct event_queue *event_queue_create(weft_time width_ps, unsigned order_bits, unsigned item_bits);
 /* The same with a calendar that reaches only about 'reach_ps' ahead, to save memory. */
 struct event_queue *event_queue_create_reaching(
@@ -329,8 +329,9 @@ static inline bool event_queue_pop(
 	return event_queue_take(queue, limit, event) != EVENT_NONE;
 }
 
-/* Returns a time before which there is no event, or WEFT_TIME_NEVER if there are no events. It is
- * exact if the first event is in a lane or the current bucket, otherwise its bucket's start. */
+/* Returns a time before which there is no event, or WEFT_TIME_NEVER if there are no events. The
+ * time is exact if the first event is in a lane or in the current bucket; otherwise, it is the
+ * start of the event's bucket. */
 weft_time event_queue_next(const struct event_queue *queue);
 
 bool event_queue_is_empty(const struct event_queue *queue);
@@ -343,7 +344,7 @@ static inline bool event_queue_failed(const struct event_queue *queue)
 /* Reads ahead in an event queue, so that a driver can prefetch memory for the next events. The
  * results are hints: events may still be added before those seen here. */
 
-/* Returns the index of the event 'places' after the last one taken from the lane. */
+/* Returns the index of the event 'places' positions after the last one taken from the lane. */
 static inline uint32_t event_lane_place(const struct event_lane *lane, uint32_t places)
 {
 	return (lane->first + places - 1) & lane->mask;

@@ -35,8 +35,8 @@ void event_sort_many(uint64_t *key, uint32_t count)
 }
 
 /* 'room', a constant, is 'count' rounded up. Entries after 'count' compare greater than all keys,
- * and are placed after the last one. Loops have a constant length, because mispredicting their ends
- * would cost more. */
+ * and are placed after the last one. Loops have constant trip counts, because mispredicting their
+ * exits would cost more. */
 static inline __attribute__((always_inline)) void place_all(
 	const uint64_t *key, uint32_t count, uint64_t *sorted, const uint32_t room)
 {

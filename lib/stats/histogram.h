@@ -2,10 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A log-linear histogram of unsigned 64-bit values, as in HdrHistogram (Tene): 64 linear steps per
- * power of two, so any percentile is known within 1.6 %, and recording takes a few instructions on
- * a fixed array. Count, maximum and mean are exact. (Debian 12 packages neither HdrHistogram_c nor
- * a similar C library.) The caller chooses the unit. One writer; readers may see a sample late. */
+/* A log-linear histogram of unsigned 64-bit values, as in HdrHistogram (Tene): 64 linear buckets
+ * per power of two, so any percentile is known to within 1.6 %, and recording takes a few
+ * instructions on a fixed array. Count, maximum and mean are exact. (Debian 12 packages neither
+ * HdrHistogram_c nor a similar C library.) The caller chooses the unit. One writer; readers may see
+ * a sample late. */
 
 #include <stdint.h>
 

@@ -7,8 +7,8 @@
  *
  * Two counters always run. While 'total' is set, arrivals are also counted in the end's coarse
  * histogram (four steps per power of two, 16 ns steps below 128 ns) and in the full histogram that
- * all ends of a loop share. An end thus takes few cache lines, and the total is exact to 1.6 %. One
- * writer, the loop; others may read at any time and see a sample late. */
+ * all ends of a loop share. An end thus takes few cache lines, and the total is exact to within 1.6
+ * %. One writer, the loop; others may read at any time and see a sample late. */
 
 #include <stddef.h>
 
@@ -25,8 +25,8 @@ struct lateness {
 	uint64_t step[LATENESS_STEPS];
 };
 
-/* The measurement at an end, in ns; all 0 without arrivals. Percentiles are upper bounds: the end
- * of their step, or the maximum. */
+/* The measurement at an end, in ns; all 0 without arrivals. Percentiles are upper bounds of
+ * buckets, capped at the maximum. */
 struct lateness_summary {
 	uint64_t arrivals, p50_ns, p99_ns, max_ns;
 };
@@ -36,8 +36,8 @@ void lateness_measure(struct lateness *late, struct histogram *total);
 /* Returns the measurement. 'late' may be NULL. */
 struct lateness_summary lateness_summary(const struct lateness *late);
 
-/* Returns the share of values that are at most 'value', in ppm, rounded down; 0 if empty. A step
- * that contains 'value' counts as above it. */
+/* Returns the share of values that are at most 'value', in ppm, rounded down; 0 if empty. A
+ * bucket that contains 'value' counts as above it. */
 uint32_t lateness_within_ppm(const struct histogram *total, uint64_t value);
 
 /* Counts a burst of arrivals. */

@@ -76,11 +76,11 @@ static bool is_congested(const struct adaptive *adaptive, unsigned port, unsigne
 	return space < blocks && (blocks - space) * 1000000 > blocks * adaptive->threshold_ppm;
 }
 
-/* Adaptive-Th (Rocher-Gonzalez et al., JPDC 147, 2021): the primary port, unless the VC in which
- * the packet would be stored there is fuller than the threshold, otherwise the alternative with the
- * most credits. Without AFI that alternative must have more credits than the primary port. With AFI
- * the alternatives are compared by their credits for the AFC, and the packet always takes the best
- * one (a reading: docs/explanation/congestion.md). */
+/* Adaptive-Th (Rocher-Gonzalez et al., JPDC 147, 2021): chooses the primary port, unless the
+ * VC that would store the packet there is fuller than the threshold. In that case, it chooses the
+ * alternative with the most credits. Without AFI that alternative must have more credits than the
+ * primary port. With AFI the alternatives are compared by their credits for the AFC, and the packet
+ * always takes the best one (a reading: docs/explanation/congestion.md). */
 static unsigned choose_threshold(
 	struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
 {

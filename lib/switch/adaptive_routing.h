@@ -27,7 +27,7 @@
  *
  * The remaining credits are not the free space. A receiver withholds freed blocks until they are
  * worth a credit frame (credit_grant_due()), so the credits fall by up to a quarter of the buffer
- * and jump up again although the buffer is not any fuller. Withheld credits must not be mistaken
+ * and jump back up although the occupancy has not changed. Withheld credits must not be mistaken
  * for stored packets. The space is known exactly when a credit frame arrives. Afterwards it is
  * between the remaining credits and that number plus the maximum that can be withheld
  * (credit_withheld_max()). The estimate is therefore the space at the last credit frame, limited by
@@ -43,8 +43,8 @@ struct peer_buffer {
 	uint32_t told[FRAME_VCS_MAX]; /* free space when the last credit frame arrived */
 };
 
-/* Call after a valid credit frame has updated 'tx'. The first VC shows the size, common to all VCs.
- */
+/* Call after a valid credit frame has updated 'tx'. The first VC gives the size, which is the same
+ * for all VCs. */
 static inline void peer_buffer_told(struct peer_buffer *buffer, unsigned vcs)
 {
 	uint32_t blocks = credit_available(&buffer->tx[0]);
@@ -143,8 +143,8 @@ static inline unsigned adaptive_vc(const struct adaptive *adaptive, unsigned vc)
 	return adaptive->afi ? adaptive->channel : vc;
 }
 
-/* Returns the blocks that may be sent now. Unlike adaptive_free(), this already accounts for
- * packets just sent, so it suits packet-by-packet comparisons. */
+/* Returns the number of blocks that may be sent now. Unlike adaptive_free(), this already accounts
+ * for packets just sent, so it suits packet-by-packet comparisons. */
 static inline uint32_t adaptive_credits(const struct adaptive *adaptive, unsigned port, unsigned vc)
 {
 	return credit_available(&adaptive->output[port].tx[vc]);

@@ -25,7 +25,8 @@
 #include "base/weft_time.h"
 #include "wire/frame.h"
 
-/* When FCTh is tested besides the paper's two tests, when a VOQ exceeds HCDTh and after CRT. */
+/* When FCTh is tested in addition to the paper's two tests, which are when a VOQ exceeds HCDTh and
+ * after CRT. */
 enum congestion_detector_retest {
 	CONGESTION_RETEST_NEVER,  /* as in the paper */
 	CONGESTION_RETEST_STARTS, /* also on each arrival above HCDTh: a branch may become suspect
@@ -119,8 +120,8 @@ void congestion_detector_shrunk(struct congestion_detector *detector, unsigned i
 /* Returns the number of blocks up to which growing VOQs need not be reported. */
 uint32_t congestion_detector_report_above(const struct congestion_detector *detector);
 
-/* Records that a VOQ grew by 'packet' blocks to 'blocks'. Returns the blocks to compare with the
- * threshold. */
+/* Records that a VOQ grew by 'packet' blocks to 'blocks'. Returns the number of blocks to
+ * compare with the threshold. */
 static inline uint32_t congestion_detector_grown(struct congestion_detector *detector,
 	unsigned input, unsigned vc, unsigned output, uint32_t blocks, uint32_t packet)
 {

@@ -101,7 +101,7 @@ static enum switch_counter find_other(
 	return *output != SWITCH_PORT_NONE ? SWITCH_COUNTER_COUNT : SWITCH_DISCARD_LINK_DOWN;
 }
 
-/* Returns the blocks waiting for the output in this VC, at all inputs. */
+/* Returns the number of blocks waiting for the output in this VC, at all inputs. */
 static uint32_t waiting_blocks(const struct weft_switch *sw, unsigned output, unsigned vc)
 {
 	const struct switch_output *out = &sw->port[output].output;
@@ -173,7 +173,8 @@ unsigned forward_exception(
 	return decide(sw, packet, output, turn, now);
 }
 
-/* The mapper's frames have a list of ports and then an element for the device that they reach. */
+/* The mapper's frames contain a list of ports followed by an element for the device that they
+ * reach. */
 static bool is_of_mapper(const struct weft_packet *packet)
 {
 	return packet->kind == FRAME_SCOUT || packet->kind == FRAME_MAPPER;

@@ -179,7 +179,7 @@ static inline void switch_count_passed(struct weft_switch *sw, unsigned input, u
 	arbiter_advance_vc(sw, output, input, vc);
 }
 
-/* switch_transmit() for a single packet, inline. Returns NULL if none may be sent. */
+/* Like switch_transmit(), for a single packet, inline. Returns NULL if none may be sent. */
 static inline __attribute__((always_inline)) struct weft_packet *switch_transmit_one(
 	struct weft_switch *sw, unsigned output, weft_time now, const bool voq)
 {

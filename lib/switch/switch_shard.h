@@ -204,8 +204,8 @@ static inline __attribute__((always_inline)) void switch_shard_hand(struct switc
 	shard->filled |= BIT64(to);
 }
 
-/* switch_receive_direct() for a shard. It also admits plain packets for foreign outputs: the driver
- * then calls switch_shard_hand() with 'packet' as 'as'. */
+/* Like switch_receive_direct(), for a shard. It also admits plain packets for foreign outputs: the
+ * driver then calls switch_shard_hand() with 'packet' as 'as'. */
 static inline __attribute__((always_inline)) unsigned switch_receive_sharded(
 	struct switch_shard *shard, struct switch_port *port, struct weft_packet *packet,
 	port_set outputs)
@@ -225,7 +225,8 @@ static inline __attribute__((always_inline)) unsigned switch_receive_sharded(
 	return output;
 }
 
-/* switch_receive() for a shard. After the next flush the packet belongs to its output's shard. */
+/* Like switch_receive(), for a shard. After the next flush the packet belongs to its output's
+ * shard. */
 static inline void switch_shard_receive(
 	struct switch_shard *shard, struct weft_packet *packet, weft_time now)
 {
@@ -263,7 +264,7 @@ static inline void switch_shard_admit(struct switch_shard *shard, const struct s
 	shard->guests |= port_set_of(entry->input);
 }
 
-/* switch_pass() for a data packet from another shard. If it returns false, call
+/* Like switch_pass(), for a data packet from another shard. If it returns false, call
  * switch_shard_accept(). */
 static inline __attribute__((always_inline)) bool switch_shard_pass(
 	struct switch_shard *shard, const struct shard_entry *entry, port_set outputs)
@@ -287,6 +288,6 @@ void switch_shard_accept(
 
 /* Shared by the checks of a switch and of its shards. */
 
-/* Returns the blocks in an own input's account that are not in this shard's queues: in other
- * shards, in transit, or released but not read yet. Returns 0 for a foreign input. */
+/* Returns the number of blocks in an own input's account that are not in this shard's queues: in
+ * other shards, in transit, or released but not read yet. Returns 0 for a foreign input. */
 uint32_t switch_shard_elsewhere(const struct switch_shard *shard, unsigned input, unsigned vc);

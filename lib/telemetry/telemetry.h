@@ -97,8 +97,8 @@ int telemetry_add_device(
 void telemetry_set_links(struct telemetry *telemetry, telemetry_link_fn *link, const void *ctx);
 void telemetry_set_clocks(struct telemetry *telemetry, telemetry_clock_fn *clock, const void *ctx);
 
-/* Calls 'wake' in a thread of DPDK when a command arrives, for a loop that sleeps. NULL ends this;
- * no call is in progress afterwards. */
+/* Calls 'wake' in a DPDK thread when a command arrives, for a loop that sleeps. NULL ends this; no
+ * call is in progress afterwards. */
 typedef void telemetry_wake_fn(void *ctx);
 void telemetry_set_wake(struct telemetry *telemetry, telemetry_wake_fn *wake, void *ctx);
 

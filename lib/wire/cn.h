@@ -7,8 +7,8 @@
  * (papers 002 and 003) how long a packet waited in switches and which flows delayed it, and
  * InfiniBand's congestion control (annex A10) that frames were marked.
  *
- * A notification names the frame that it answers, so a source accepts one per outstanding frame and
- * refuses forged or replayed notifications. A lost notification is not repeated. */
+ * A notification names the frame that triggered it, so a source accepts one per outstanding frame
+ * and refuses forged or replayed notifications. A lost notification is not repeated. */
 
 #include <stdbool.h>
 #include <stdint.h>

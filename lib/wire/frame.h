@@ -64,7 +64,7 @@ enum frame_kind {
 #define ROUTE_TYPE_HOST 0x01 /* interface element: deliver the packet */
 #define ROUTE_TYPE_ITB \
 	0x02 /* interface element: in transit; re-inject along the following elements */
-/* In scout and mapper frames: for the device, switch or interface, that the frame reaches here. */
+/* In scout and mapper frames: addressed to the device (switch or interface) that it reaches. */
 #define ROUTE_TYPE_AGENT 0x03
 /* For a switch: the next element begins a step of a multi-step path. The element must be between
  * two ports and occurs at most ROUTE_STEPS_MAX times in a route. */
@@ -91,8 +91,8 @@ struct frame_header {
 	uint32_t sequence_be;    /* frame sequence number within (source, destination) */
 	uint32_t payload_crc_be; /* CRC-32C of the payload, end to end */
 	uint32_t injected_ns_be; /* sender's clock when the header was sent, modulo 2^32 ns */
-	/* Switches change only the following bytes. They are adjacent, so the CRC is updated, not
-	 * recomputed. */
+	/* Switches change only the following bytes. They are adjacent, so the CRC can be updated
+	 * instead of recomputed. */
 	uint8_t vc;          /* VC in which the next device will store the frame */
 	uint8_t vc_original; /* VC that the queuing scheme chose; preserved while the packet is in
 				the AFC */

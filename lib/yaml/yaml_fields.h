@@ -3,8 +3,9 @@
 #pragma once
 
 /* Tables that bind the keys of a YAML map to the members of a struct. One table reads a section and
- * writes it back. It refuses unknown keys (naming the closest known one), wrong types, units and
- * ranges. An absent key leaves its member unchanged, so the defaults are simply a struct. */
+ * writes it back. It refuses unknown keys (naming the closest known one), wrong types or units, and
+ * values out of range. An absent key leaves its member unchanged, so the defaults are simply a
+ * struct. */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -95,8 +96,8 @@ int yaml_read_word(const struct yaml_tree_node *node, const struct name_table *w
  * with a letter, a digit or '_'. */
 int yaml_read_name(const struct yaml_tree_node *node, char *name, size_t size, struct error *error);
 
-/* Describes the keys of a table to people and programs: as a list, a Markdown table, a JSON Schema.
- */
+/* Describes the keys of a table to people and programs: as a list, a Markdown table or a JSON
+ * Schema. */
 
 /* Writes one line per key: "FILE KEY [WORD]...", such as "run traffic[].pattern uniform hotspot".
  * Omits the keys of a map that a text may replace. */

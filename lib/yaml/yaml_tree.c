@@ -294,8 +294,8 @@ static int step_index(const struct setter *setter, const char **path, struct yam
 	return step_into(setter, index, at);
 }
 
-/* Follows the part after a dot: a key, or an index such as "3", which is "[3]" in a form that a
- * shell does not expand. No key starts with a digit. */
+/* Follows the part after a dot: a key, or an index such as "3", which means "[3]" but is safe from
+ * expansion in a shell. No key starts with a digit. */
 static int step_point(const struct setter *setter, const char **path, struct yaml_tree_node **at)
 {
 	unsigned long index;

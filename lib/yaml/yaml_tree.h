@@ -8,8 +8,8 @@
  * and excessive sizes, and reports their position. All scalars are text here; yaml_fields.h and the
  * getters below give them a type.
  *
- * Messages are "FILE:LINE:COLUMN: what is wrong". The caller owns a tree that it loads. Nodes are
- * valid as long as the tree. */
+ * Messages are "FILE:LINE:COLUMN: what is wrong". The caller owns a tree that it loads. Nodes
+ * remain valid as long as the tree. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -52,8 +52,8 @@ const char *yaml_tree_origin(const struct yaml_tree *tree);
 
 /* Overrides one value: "switch.buffer=128KiB", "traffic[0].to=[h4]", or "traffic.0.to=[h4]". The
  * value is YAML. Missing maps on the path are created; the index after the last element appends.
- * Error texts start with option and key, such as "--set traffic.0.to: ". Returns 0, or a negative
- * errno with 'error' set. */
+ * Error texts start with the option and the key, such as "--set traffic.0.to: ". Returns 0, or a
+ * negative errno with 'error' set. */
 int yaml_tree_set(
 	struct yaml_tree *tree, const char *option, const char *assignment, struct error *error);
 
