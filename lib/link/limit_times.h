@@ -2,12 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Records when a transmitter was first allowed to send its current frame. The peer raises a limit
- * with control frames: the credits of a link, the window of a flow. A poll loop reads such a frame
- * some time after its due arrival, possibly together with later ones. A transmission that needs the
- * new limit may start when the control frame was due, but not earlier (pacer.h). The most recent
- * limits are kept with their due times. If there are too many, the oldest is merged into the next
- * one, whose due time is not earlier. Limits are wrapping totals. One thread. */
+/* Records when a transmitter was first allowed to send its current frame. The peer raises a
+ * limit with control frames: the credits of a link, the window of a flow. A poll loop reads such a
+ * frame some time after its due arrival, possibly together with later ones. A transmission that
+ * needs the new limit may start when the control frame was due, but not earlier (pacer.h). The most
+ * recent limits are kept with their due times. If there are too many, the oldest is merged into the
+ * next one, whose due time is not earlier. Limits are wrapping totals. Single-threaded. */
 
 #include <stdint.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static inline weft_time limit_times_of(struct limit_times *times, uint32_t sent)
 	return times->kept > 0 && (int32_t)(sent - times->base) > 0 ? times->due[0] : 0;
 }
 
-/* When the credits of a link's transmitter became available, per VC. One thread. */
+/* When the credits of a link's transmitter became available, per VC. Single-threaded. */
 
 struct credit_times {
 	struct limit_times vc[FRAME_VCS_MAX];

@@ -6,8 +6,8 @@
  * Sessions are Weft's own addition: a process may restart while its neighbour keeps running. Every
  * switch port and every interface contains one of these objects.
  *
- * The caller passes in decoded control frames and the time, and builds and sends the control frames
- * that are due. No clock, and no allocation after link_end_init(). One thread.
+ * The caller passes in decoded control frames and the time, and builds and sends the control
+ * frames that are due. No clock, and no allocation after link_end_init(). Single-threaded.
  *
  * If the device reports its carrier, link_end_set_dark() detects a pulled cable without waiting for
  * missed hellos.

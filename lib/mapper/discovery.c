@@ -264,8 +264,8 @@ static void probe_ports(struct discovery *discovery, uint32_t at)
 	}
 }
 
-/* Handles a link change since the device's last reply; this reply overtook the report,
- * or the report was lost. */
+/* Handles a link change since the device's last reply; this reply overtook the report, or the
+ * report was lost. */
 static void update_link(struct discovery *discovery, uint32_t at, uint8_t port, bool up)
 {
 	if (!up)

@@ -5,7 +5,7 @@
 /* Discovery (docs/explanation/the-mapper.md): decides which probes to send and updates the map from
  * the replies. It covers the whole fabric, starting at the mapper's own port, or single ports after
  * a link went up or down. Retries depend on 'now' alone. The mapper passes in replies and sends the
- * frames that discovery_poll() fills. One thread. */
+ * frames that discovery_poll() fills. Single-threaded. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,8 +17,8 @@
 /* Flap damping: holds down a flapping link when it comes up again. Each known link that goes down
  * cancels the current distribution, so without damping no other change would complete. After its
  * first loss, a link is used as soon as it is up. From the second loss on, it is held down, twice
- * as long each time, until it has been up for LINK_HOLD_FORGET times the shortest hold. One thread;
- * no clock. */
+ * as long each time, until it has been up for LINK_HOLD_FORGET times the shortest hold.
+ * Single-threaded; no clock. */
 
 #define LINK_HOLD_DOWNS_MAX 9
 /* Twice the longest hold, in units of the shortest one. */

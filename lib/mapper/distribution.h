@@ -7,7 +7,8 @@
  * drains the fabric. Finally it commits and, after a pause, resumes. If the fabric does not drain,
  * all devices are purged and drained again. Each step repeats its request to each device concerned
  * until the device's status confirms it; the number of outstanding requests is limited. A failure
- * before the first commit cancels the change, which then has no effect. One thread; no clock. */
+ * before the first commit cancels the change, which then has no effect. Single-threaded; no
+ * clock. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -117,7 +118,7 @@ static inline bool distribution_done(const struct distribution *distribution)
 /* Reads the images that devices use, for a mapper that did not create them
  * (docs/explanation/the-mapper.md, 'Distribution'). Parts are requested from each device until its
  * image is complete; the number of outstanding requests is limited. If the digest changes
- * meanwhile, the image was replaced and is read again from the start. One thread; no clock. */
+ * meanwhile, the image was replaced and is read again from the start. Single-threaded; no clock. */
 
 /* Maximum image size. */
 #define IMAGE_READING_BYTES_MAX (64u << 20)

@@ -4,7 +4,7 @@
 
 /* A mapper's map of its fabric: devices by identity, their ports and cables, and the route to each
  * device. Device 0 is the mapper's own interface. Devices and their numbers are never removed; a
- * lost device is marked absent. One thread. */
+ * lost device is marked absent. Single-threaded. */
 
 #include <stdbool.h>
 #include <stdint.h>

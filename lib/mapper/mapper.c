@@ -375,16 +375,16 @@ void mapper_receive(struct mapper *mapper, weft_time now, const uint8_t *data, u
 	mapper->counters.refused[refusal]++;
 }
 
-/* Returns true if a lower mapper has sent commands to the local agent since all devices were last
- * probed. Further commands have no effect until the current probes are done. */
+/* Returns true if a lower-ranking mapper has sent commands to the local agent since all devices
+ * were last probed. Further commands have no effect until the current probes are done. */
 static bool has_to_reclaim(const struct mapper *mapper)
 {
 	return mapper->agent->refused[MAPPER_REFUSED_LESSER] != mapper->lesser_seen &&
 	       discovery_done(&mapper->discovery);
 }
 
-/* Probes all devices, because a lower mapper is active, and devices that have received nothing from
- * this mapper for a long time follow it. */
+/* Probes all devices, because a lower-ranking mapper is active, and devices that have received
+ * nothing from this mapper for a long time follow that one. */
 static void reclaim(struct mapper *mapper)
 {
 	mapper->lesser_seen = mapper->agent->refused[MAPPER_REFUSED_LESSER];

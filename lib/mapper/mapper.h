@@ -10,7 +10,7 @@
  * is not a command. It sends the frames that mapper_poll() fills on the interface's port or, if the
  * port is MAPPER_PORT_LOCAL, to the local agent, and passes the agent's answer back to the mapper.
  * Only mapper_poll() may take a long time, because it computes routes. No clock: 'now' is an
- * argument and never decreases. One thread. */
+ * argument and never decreases. Single-threaded. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -117,8 +117,8 @@ struct mapper {
 	bool no_memory;       /* the last computation ran out of memory; retry at the next sweep */
 	weft_time not_before; /* earliest time of the next computation */
 	weft_time live_from;  /* until then, packets with unknown routes may be in the fabric */
-	uint64_t lesser_seen; /* last value of the agent's count of refused commands of lower
-				 mappers */
+	uint64_t lesser_seen; /* last value of the agent's count of refused commands from
+				 lower-ranking mappers */
 
 	uint32_t epoch, generation_number;
 	struct mapper_generation generation[LIVE_GENERATIONS_MAX]; /* oldest first */

@@ -7,9 +7,9 @@
  * only decision is which mapper to follow: the highest, by (priority, identity), of the mappers
  * received within the lease.
  *
- * No clock: 'now' is an argument and never decreases. One thread. The agent allocates memory only
- * for images from the followed mapper, up to the configured size, and 32 bytes per sender of an
- * admitted command, up to a configured number.
+ * No clock: 'now' is an argument and never decreases. Single-threaded. The agent allocates memory
+ * only for images from the followed mapper, up to the configured size, and 32 bytes per sender of
+ * an admitted command, up to a configured number.
  *
  * With a key, every sender is a device of the fabric, and no sender is discarded, because its
  * messages could then be replayed. Without a key, protection from replays matters little, because a
@@ -43,7 +43,8 @@ struct mapper_agent_config {
 	const struct fabric_key *key; /* NULL: none; must outlive the agent */
 	bool candidate;               /* this device runs a mapper */
 	uint16_t priority;            /* priority of that mapper */
-	/* A mapper that has been silent for longer is replaced when a lower one sends a command. */
+	/* A mapper that has been silent for longer is replaced when a lower-ranking one sends a
+	 * command. */
 	weft_time lease_ps;
 	/* A paused device resumes on its own after this time without a mapper. It must exceed the
 	 * wait of any standby (mapper_patience_ps()); 0: never. */

@@ -9,7 +9,7 @@
  *
  * A mark is looked up when a packet reaches the head of its FIFO. The table has a fixed size, and
  * each mark has only a few possible slots, so all operations are O(1). Without marks, a lookup is
- * one comparison. One thread. */
+ * one comparison. Single-threaded. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -37,10 +37,10 @@ void flow_rx_drain(struct nic *nic);
 /* The sending half of reliable delivery, per peer: window, acknowledgements, go-back-N, giving up.
  *
  * A flow is a run of consecutive sequence numbers from a source to a destination. Every frame
- * contains the flow's name (upper half of the message number), and every acknowledgement returns it
- * with the receiver's session. The receiver decides where a flow starts, so a restart of either end
- * is detected. A sender that restarted asks. A sender whose receiver restarted is offered a new
- * flow, which it starts with all unacknowledged messages. */
+ * contains the flow's name (upper half of the message number), and every acknowledgement returns
+ * it with the receiver's session. The receiver decides where a flow starts, so a restart of either
+ * end is detected. A sender that restarted requests a flow. A sender whose receiver restarted is
+ * offered a new flow, which it starts with all unacknowledged messages. */
 
 void flow_tx_init(struct nic *nic);
 
@@ -95,10 +95,10 @@ void flow_tx_finish(struct nic *nic, uint32_t index, int error);
  * flow in use or on offer is never answered with an offer, because the flow's sender would start
  * over and resend everything that has arrived.
  *
- * An offer takes no memory at the receiver. Message and sequence number are a keyed hash (SipHash)
- * of the flow's name, which is recomputed when a frame of an unknown flow arrives. They change with
- * each flow that the receiver accepts, so no earlier offer remains valid. An attacker who guesses
- * must hit 48 bits, minus the bits for frames in flight: at most FLOW_FLIGHT frames until the first
+ * An offer takes no memory at the receiver. Message and sequence number are a keyed hash
+ * (SipHash) of the flow's name, which is recomputed when a frame of an unknown flow arrives. They
+ * change with each flow that the receiver accepts, so no earlier offer remains valid. A guess must
+ * match 48 bits, minus the bits for frames in flight: at most FLOW_FLIGHT frames until the first
  * acknowledgement. An attacker who can read the link can do everything that the sender can do. */
 
 /* Maximum number of frames in flight before a flow's first acknowledgement. */

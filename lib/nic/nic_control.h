@@ -12,7 +12,7 @@
  * (anything else). Answers wait in a ring until they are sent; if the ring is full, an answer is
  * lost (cns_lost).
  *
- * Only lib/nic includes this. No allocation after nic_control_create(). One thread. */
+ * Only lib/nic includes this. No allocation after nic_control_create(). Single-threaded. */
 
 #include "nic/congestion/cn_generator.h"
 #include "nic/congestion/source_control.h"

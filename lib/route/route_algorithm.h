@@ -4,7 +4,7 @@
 
 /* The interface of routing algorithms.
  *
- * Contents       one struct route_algorithm for each word of ROUTE_ALGORITHMS
+ * Contents       one struct route_algorithm for each entry of ROUTE_ALGORITHMS
  * Input          a topology (as a route_graph) and struct route_options; nothing else
  * Output         a set of source routes (route_set.h), destination tables (route_table.h), or both
  * Callers        runs and labs (fabric_routes.h), the mapper, 'weft route compute'; any thread, and
@@ -225,9 +225,9 @@ static inline const struct route_algorithm *route_algorithm_find(const char *nam
 int route_merge_find(const char *names, const struct route_algorithm *algorithms[ROUTE_MERGE_MAX],
 	char *unknown);
 
-/* As route_compute(), for several algorithms with the same options. Each pair has the routes of the
- * first algorithm, then the additional routes of the others. options->alternatives applies to each
- * algorithm. The origin contains all names, joined by '+'. '*result' is also -EINVAL if a pair
+/* Like route_compute(), for several algorithms with the same options. Each pair has the routes of
+ * the first algorithm, then the additional routes of the others. options->alternatives applies to
+ * each algorithm. The origin contains all names, joined by '+'. '*result' is also -EINVAL if a pair
  * would have more than ROUTE_ALTERNATIVES_MAX routes, or VC rules differ. route_set_parts() returns
  * the algorithms of a route. */
 struct route_set *route_merge_compute(const struct topology *topology,

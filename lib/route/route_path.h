@@ -38,17 +38,17 @@ int route_path_add(const struct route_graph *graph, const struct route_options *
 	struct route_set *set, uint32_t source, uint32_t destination, const struct route_path *path,
 	struct error *error);
 
-/* As route_path_add(), for a multi-step path. Bit i of 'steps' inserts a 'next step' before arc i,
- * never before the first arc. At most ROUTE_STEPS_MAX bits are set. */
+/* Like route_path_add(), for a multi-step path. Bit i of 'steps' inserts a 'next step' before arc
+ * i, never before the first arc. At most ROUTE_STEPS_MAX bits are set. */
 int route_path_add_steps(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, uint32_t source, uint32_t destination, const struct route_path *path,
 	uint64_t steps, struct error *error);
 
-/* As route_path_add(), for a path without ITBs and steps in a layer of VCs (VC_STEPS_LAYERS). */
+/* Like route_path_add(), for a path without ITBs and steps in a layer of VCs (VC_STEPS_LAYERS). */
 int route_path_add_layer(const struct route_graph *graph, struct route_set *set, uint32_t source,
 	uint32_t destination, const struct route_path *path, unsigned layer, struct error *error);
 
-/* As route_path_add(), for all hosts of two switches (ROUTE_PER_SWITCH_PAIR): adds the paths, in
+/* Like route_path_add(), for all hosts of two switches (ROUTE_PER_SWITCH_PAIR): adds the paths, in
  * this order, to the routes of each pair of different hosts. ITB hosts are drawn for each route.
  * Both switches must have hosts; 'paths' is at most ROUTE_ALTERNATIVES_MAX. */
 int route_path_add_all(const struct route_graph *graph, const struct route_options *options,

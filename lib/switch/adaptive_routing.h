@@ -2,16 +2,16 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Adaptive routing: chooses among the primary port for a packet's destination and the other ports
- * that lead there, using the credits for the buffers behind them. docs/developer/extending.md shows
- * how to add a mode.
+/* Adaptive routing: chooses among the primary port for a packet's destination and the other
+ * ports that lead there, using the credits for the buffers behind them. docs/developer/extending.md
+ * shows how to add a mode.
  *
  * With AFI (congestion_control.h) a packet that leaves its primary port will be stored in the AFC.
  * Alternatives are therefore compared by their credits for the AFC, and the primary port by its
  * credits for the packet's own VC. The caller sets the adapted bit if the result is not the primary
  * port. Packets that already have the bit are not adapted again.
  *
- * Ties are broken at random, from the switch's random stream. One thread; no allocation. */
+ * Ties are broken at random, from the switch's random stream. Single-threaded; no allocation. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -18,7 +18,7 @@
  *
  * A choice is made by setting the round-robin positions (arbiter_aim()), so round-robin switches
  * pay nothing for it. Because every packet must be counted, drivers store all of them: no packet
- * bypasses the queues of an idle output. One thread. */
+ * bypasses the queues of an idle output. Single-threaded. */
 
 #include <stdbool.h>
 #include <stdint.h>

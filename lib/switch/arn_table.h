@@ -18,8 +18,8 @@
  * if N ports send as many as they can, 1 / (N + 1) of it stays free.
  *
  * A state machine: its owner sends frames and chooses ports. One bit per destination records
- * whether entries exist, so packets for other destinations cost one test. One thread; no allocation
- * after arn_table_create(). */
+ * whether entries exist, so packets for other destinations cost one test. Single-threaded; no
+ * allocation after arn_table_create(). */
 
 #include <stdbool.h>
 #include <stdint.h>

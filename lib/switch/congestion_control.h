@@ -7,8 +7,8 @@
  * table, reports changes of its VOQs, passes on received notifications, and sends those that
  * originate here.
  *
- * A state machine that stores no packets; it obtains heads of VOQs from the switch. One thread; no
- * allocation after congestion_control_create(). */
+ * A state machine that stores no packets; it obtains heads of VOQs from the switch.
+ * Single-threaded; no allocation after congestion_control_create(). */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -15,8 +15,8 @@
  *
  * A state machine: the caller reports changes of VOQs; the detector stores no packets and does not
  * read credits. Each event is O(1), with counters and sets and no scans. While no VOQ is above
- * HCDTh, an event is one comparison. One thread; no allocation after congestion_detector_create().
- */
+ * HCDTh, an event is one comparison. Single-threaded; no allocation after
+ * congestion_detector_create(). */
 
 #include <stdbool.h>
 #include <stdint.h>

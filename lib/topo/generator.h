@@ -3,7 +3,7 @@
 #pragma once
 
 /* Interface of the topology generators. A kind is one file that defines one struct generator,
- * generator_KIND, and one word in GENERATORS (docs/developer/extending.md). The text has the form
+ * generator_KIND, and one entry in GENERATORS (docs/developer/extending.md). The text has the form
  * 'KIND:key=value,…'; 'KIND:' or 'KIND' suffice if no option is required. Every kind also accepts
  * rate= and delay=. Values passed to build() have been parsed and are in range. */
 

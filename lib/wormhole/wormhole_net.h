@@ -8,7 +8,7 @@
  * runs. Events occur only where a run starts or ends, where a header arrives, and where a buffer
  * level crosses a mark. docs/explanation/wormhole.md defines the order of events within a cycle.
  *
- * The owner supplies the messages (struct wormhole_ops). One thread. */
+ * The owner supplies the messages (struct wormhole_ops). Single-threaded. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -191,7 +191,8 @@ struct wormhole_host_counters wormhole_net_host(const struct wormhole_net *net, 
 /* Returns the number of messages taken but neither delivered nor discarded yet. */
 uint64_t wormhole_net_under_way(const struct wormhole_net *net);
 
-/* Return the flits carried by the channel with this sending end, and how long it was stopped. */
+/* Return the number of flits carried by the channel with this sending end, and how long it was
+ * stopped. */
 uint64_t wormhole_net_carried(const struct wormhole_net *net, struct topology_port sender);
 uint64_t wormhole_net_stopped(const struct wormhole_net *net, struct topology_port sender);
 

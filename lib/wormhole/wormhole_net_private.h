@@ -28,7 +28,8 @@ struct wormhole_runs {
 	struct wormhole_run *earlier; /* ring buffer in the owner's memory, initially zero */
 };
 
-/* Returns the flits emitted up to and including cycle 'at', which is at most a link delay ago. */
+/* Returns the number of flits emitted up to and including cycle 'at', which is at most a link delay
+ * ago. */
 uint64_t wormhole_runs_back(const struct wormhole_runs *runs, uint64_t at);
 
 static inline uint64_t wormhole_runs_by(const struct wormhole_runs *runs, uint64_t at)
@@ -167,7 +168,7 @@ static inline void wormhole_push(struct wormhole_net *net, uint64_t cycle,
 	event_queue_push(net->events, (struct sim_event){WORMHOLE_AT(cycle, phase), kind, item});
 }
 
-/* Returns the flits that have left the buffer up to and including cycle 'now'. */
+/* Returns the number of flits that have left the buffer up to and including cycle 'now'. */
 static inline uint64_t wormhole_drained(
 	const struct wormhole_net *net, const struct wormhole_channel *buffer, uint64_t now)
 {

@@ -60,9 +60,9 @@ struct device_control *control_plane_control(
 	const struct control_plane *plane, enum device_kind kind, uint32_t number);
 
 /* Does all work due at 'now', which must never decrease. Returns the latest time for the next call,
- * unless a loop delivers something earlier; 'now' if more work is due immediately. A call may
- * compute routes and take long; 'now' need not advance by that time. 'wall' is used to measure the
- * duration of changes for the status. */
+ * unless a loop delivers something earlier; 'now' if more work is due immediately. A call may take
+ * long, because it may compute routes; 'now' need not advance by that time. 'wall' is used to
+ * measure the duration of changes for the status. */
 weft_time control_plane_poll(struct control_plane *plane, weft_time now, weft_time wall);
 
 /* Call when the thread was not scheduled for 'away_ps' between two calls of control_plane_poll(): a

@@ -291,8 +291,8 @@ void mapper_network_look(struct mapper_network *network)
 	for (uint32_t i = 0; i < network->stations; i++) {
 		const struct mapper_station *station = &network->station[i];
 
-		/* A mapper whose agent follows a higher one has lost the lead, although its state
-		 * may not show it yet. */
+		/* A mapper whose agent follows a higher-ranking one has lost the lead, although its
+		 * state may not show it yet. */
 		if (station->mapper == NULL || !mapper_leads(station->mapper) ||
 			!station->agent.leading || station->agent.linked == 0)
 			continue;

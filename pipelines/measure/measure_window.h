@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The measuring window of a run, shared by all three engines (real clock, virtual clock, wormhole).
- * It holds the counters at the start of measuring, at the last sample and at the end, and derives
- * throughput and samples from them. The engines only read their counters. */
+/* The measurement window of a run, shared by all three engines (real clock, virtual clock,
+ * wormhole). It holds the counters at the start of the measurement, at the last sample and at the
+ * end, and derives throughput and samples from them. The engines only read their counters. */
 
 #include "experiment/result/run_link_series.h"
 #include "experiment/result/run_result.h"
@@ -168,7 +168,8 @@ int measure_window_counts(
 /* Adds a switch's congestion counters: marks, adaptive routing, detector, notifications. */
 void measure_congestion(const struct weft_switch *sw, struct run_result *result);
 
-/* Returns seconds of wall-clock time from an arbitrary origin, for a run's cost but not results. */
+/* Returns seconds of wall-clock time from an arbitrary origin, for the cost of a run, not for its
+ * results. */
 double measure_wall_seconds(void);
 
 /* Ends a run that measures until a value is sufficiently precise (measure.until), based on the

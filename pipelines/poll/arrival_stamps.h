@@ -3,8 +3,8 @@
 #pragma once
 
 /* Arrival times from a NIC's clock, converted to the loop's clock. A loop reads its clock when it
- * processes a frame. The longer a frame that compares the clocks of machines (FRAME_CLOCK) waits
- * for that, the larger is the error bound. A NIC stamps a frame on arrival.
+ * processes a frame. The longer a clock-comparison frame (FRAME_CLOCK) waits to be processed, the
+ * larger the error bound. A NIC stamps a frame on arrival.
  *
  * The NIC's clock is compared with the loop's like another machine's (clock_offset.h): a reading of
  * the NIC's clock between two readings of the loop's is an exchange. A converted stamp therefore

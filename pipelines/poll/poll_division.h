@@ -29,8 +29,8 @@ int poll_division_place(
 /* Call when all shards have been created. */
 void poll_division_connect(struct poll_division *division);
 
-/* poll_switch_set_control() for a divided switch. The first shard uses the channel; the others
- * execute their part of each command. */
+/* Like poll_switch_set_control(), for a divided switch. The first shard uses the channel; the
+ * others execute their part of each command. */
 void poll_division_set_control(
 	struct poll_division *division, struct device_control *control, struct rte_mempool *pool);
 
@@ -54,9 +54,9 @@ void poll_division_deal(uint8_t *owner, const int *port_socket, unsigned ports,
  * reach the first shard through the rings, as do the agent's frames for ports of other shards.
  *
  * To the control thread, an iteration of such a switch is a round, in which each shard completes
- * two iterations, at least one of which started during the round. Shards publish since which
- * iteration they have been idle. If all were idle throughout a round, there was an instant at which
- * all were idle at once. */
+ * two iterations, at least one of which started during the round. Each shard publishes the
+ * iteration since which it has been idle. If all were idle throughout a round, there was an instant
+ * at which all of them were idle. */
 
 /* Written by one shard and read by the first. */
 struct poll_part_report {

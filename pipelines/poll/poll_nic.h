@@ -2,15 +2,15 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The poll driver of one emulated interface. It moves frames between its port and the state machine
- * of lib/nic, which traffic sources and a TAP feed. It checks each received frame (frame_check),
- * describes it in the mbuf's private area and passes it on, and it builds the frames that the
- * interface sends. Delivered messages go to a measurement sink, IP packets to the TAP. With a
- * mapper, frames for this host's agent go to the control thread of the process, and the loop
- * executes that thread's commands (device_control.h).
+/* The poll driver of one emulated interface. It moves frames between its port and the state
+ * machine of lib/nic, which is fed by traffic sources and a TAP. It checks each received frame
+ * (frame_check), describes it in the mbuf's private area and passes it on, and it builds the
+ * frames that the interface sends. Delivered messages go to a measurement sink, IP packets to the
+ * TAP. With a mapper, frames for this host's agent go to the control thread of the process, and the
+ * loop executes that thread's commands (device_control.h).
  *
- * One thread calls poll_nic_run(). Any thread may read counters: each is an aligned 64-bit word
- * with one writer. */
+ * One thread calls poll_nic_run(). Any thread may read counters: each is an aligned 64-bit
+ * word with one writer. */
 
 #include <stdint.h>
 

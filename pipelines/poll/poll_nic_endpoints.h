@@ -45,7 +45,7 @@ struct poll_nic_endpoints {
 int poll_nic_set_endpoints(struct poll_nic *pn, uint16_t count, int thread_bell);
 void poll_nic_endpoints_fini(struct poll_nic *pn);
 
-/* Control thread: passes a free number to the loop, or starts to take it back. */
+/* Control thread: passes a free number to the loop, or starts to reclaim it. */
 void poll_nic_endpoint_attach(
 	struct poll_nic *pn, unsigned number, struct endpoint *endpoint, int bell);
 void poll_nic_endpoint_detach(struct poll_nic *pn, unsigned number);

@@ -4,7 +4,7 @@
 
 /* The transmit queue of a port in a poll loop. It holds the frames that the port has not accepted,
  * in order, enforces rate and delay (always on in-memory links, on request on others) and applies
- * impairments. One thread, except tx_queue_pace().
+ * impairments. Single-threaded, except tx_queue_pace().
  *
  * A caller checks tx_queue_ready() before it takes packets from a switch or an interface, and then
  * passes on all of them. For each frame it determines the start of the transmission

@@ -334,8 +334,8 @@ static bool is_crowded(const struct lab_process *process, const bool *here)
 	return loops > lab_cpus(&process->lab);
 }
 
-/* Passes on which hosts and processes are on this machine; others have different clocks and CPUs.
- */
+/* Tells the fabric which hosts and processes are on this machine; all others use different clocks
+ * and CPUs. */
 static int tell_machine(struct lab_process *process, struct error *error)
 {
 	const struct lab_plan *plan = process->lab.plan;

@@ -4,9 +4,9 @@
 
 /* Compares credits and windows with round trips. Reports links whose buffers hold less than the
  * link carries until credits return, and pairs of hosts whose window (nic.window) is less than the
- * link carries until acknowledgements return. A report is one line of text: "s0:1: 128 KiB
- * cover 10.5 us at 100 Gbps; the round trip is 20.3 us: at most 52 %". The bounds apply to frames
- * of nic.mtu, or of the largest message if that is shorter. */
+ * link carries until acknowledgements return. A report is one line of text: "s0:1: 128 KiB cover
+ * 10.5 us at 100 Gbps; the round trip is 20.3 us: at most 52 %". The bounds apply to frames of
+ * nic.mtu, or of the largest message if that is shorter. */
 
 #include "experiment/run/run_config.h"
 #include "topo/topology.h"

@@ -50,7 +50,7 @@ static int check_union(const struct route_set *set, const struct topology *topol
 			      run->origin, name);
 }
 
-/* Prefixes the key: an algorithm that refuses a topology does not know which key selected it. */
+/* Prefixes the key, because the error of an algorithm that refuses a topology does not name it. */
 static int refuse(const struct run_config *run, int result, struct error *error)
 {
 	char name[RUN_ROUTING_NAME];

@@ -108,7 +108,7 @@ static int cut(
 }
 
 /* Frames waiting at hosts for earlier ones take packets from a reserve shared by all hosts. A
- * single worker pauses all hosts when it is used up (virtual_send.h). Partitions cannot know each
+ * single worker pauses all hosts when it is used up (virtual_send.h). Partitions do not see each
  * other's use in time, so they end the run before that. */
 static int limit_out(
 	struct virtual_fabric *fabric, struct virtual_partitions *partitions, struct error *error)

@@ -4,10 +4,10 @@
 
 /* The threads that run the rounds of a partitioned fabric. A thread claims a partition for a round.
  * Each partition has a thread that runs it by default; with fewer cores than partitions, several
- * share a thread. If that thread does not show up because other programs use its core, an idle
- * thread runs the round instead, and keeps the partition until its own thread is back. If threads
- * lose their cores in the middle of rounds, one of them stays out for a while, so that the others
- * lose less time. Results do not depend on this.
+ * share a thread. If that thread does not run because other programs use its core, an idle thread
+ * runs the round instead, and keeps the partition until its own thread runs again. If threads lose
+ * their cores in the middle of rounds, one of them stays out for a while, so that the others lose
+ * less time. Results do not depend on this.
  *
  *     virtual_threads_start()   creates the threads, which wait
  *     virtual_threads_run()     runs rounds up to a time

@@ -37,13 +37,13 @@ struct lab {
  * determines the number of processes, so that every program computes the same plan; without such a
  * lab, it is chosen as in lab_open_new(). Returns 0, or -errno with error set. */
 int lab_open(struct lab *lab, const char *path, const char *run_dir, struct error *error);
-/* As lab_open(), for a lab that is about to be started. 'processes: auto' means one process if
+/* Like lab_open(), for a lab that is about to be started. 'processes: auto' means one process if
  * several would need more than twice as many poll loops as there are CPUs (at most config.cores),
  * or if no plan with several is possible. After either call, config.processes is not AUTO. */
 int lab_open_new(struct lab *lab, const char *path, const char *run_dir, struct error *error);
 /* Opens a file as a new version of the running lab 'from', in its run directory. Devices of 'from'
- * keep their numbers and processes; 'fabric' is the lab's fabric number. Otherwise as lab_open().
- */
+ * keep their numbers and processes; 'fabric' is the lab's fabric number. Otherwise like
+ * lab_open(). */
 int lab_open_change(struct lab *lab, const char *path, const struct lab *from, uint16_t fabric,
 	struct error *error);
 /* Returns 0 if devices and cables can change while the lab is running, or -EINVAL with error set.

@@ -149,7 +149,7 @@ int lab_machine_of(const struct lab_config *config, const char *device);
 /* Returns the index of the machine with this name, or -1. */
 int lab_machine_find(const struct lab_config *config, const char *name);
 
-/* As lab_config_groups(), plus one group per machine for its hosts that are in no group. Fails if
+/* Like lab_config_groups(), plus one group per machine for its hosts that are in no group. Fails if
  * the devices of a group are on several machines. Sets '*count' for lab_config_groups_free().
  * Returns NULL with error and errno set on failure. */
 struct lab_plan_group *lab_machines_groups(const struct lab_config *config,

@@ -446,7 +446,7 @@ void run_result_count_pending(struct run_result *result);
 
 /* Sets 'vcs' and 'vc_frames', which describe an input port's buffer. */
 void run_result_set_buffer(struct run_result *result, const struct run_config *run);
-/* As run_result_set_buffer(), and sets the seed, topology name and sizes. */
+/* Like run_result_set_buffer(), and sets the seed, topology name and sizes. */
 void run_result_identify(
 	struct run_result *result, const struct run_config *run, const struct topology *topology);
 /* Sets the cost of the run: 'seconds' for its packet-hops, and this process's peak memory. */

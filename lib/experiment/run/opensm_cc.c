@@ -361,7 +361,7 @@ int opensm_cc_parse(const char *text, size_t length, const char *origin, struct 
 	return result;
 }
 
-/* As opensm_cc_parse(), for a file. Also returns -errno if the file cannot be read or exceeds
+/* Like opensm_cc_parse(), for a file. Also returns -errno if the file cannot be read or exceeds
  * OPENSM_CC_BYTES_MAX. */
 static int opensm_cc_load(const char *path, struct opensm_cc *out, struct error *error)
 {

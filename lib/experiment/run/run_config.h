@@ -166,7 +166,7 @@ struct run_config_overrides {
 	const char *const *set;
 	unsigned sets;
 };
-/* As run_config_load(), with the overrides of 'count' options, applied in this order. */
+/* Like run_config_load(), with the overrides of 'count' options, applied in this order. */
 struct run_config *run_config_load_with(const char *path,
 	const struct run_config_overrides *overrides, unsigned count, struct error *error);
 struct run_config *run_config_parse(const char *text, size_t length, const char *origin,

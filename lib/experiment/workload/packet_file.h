@@ -46,8 +46,8 @@ struct packet_file;
 /* Opens a capture. Returns NULL with errno and error set if the file is missing or not a capture.
  */
 struct packet_file *packet_file_open(const char *path, struct error *error);
-/* As packet_file_open(), for an open stream. The stream is closed together with the packet file, or
- * on failure. 'path' is used in messages and remains the caller's. */
+/* Like packet_file_open(), for an open stream. The stream is closed together with the packet file,
+ * or on failure. 'path' is used in messages and remains the caller's. */
 struct packet_file *packet_file_of(FILE *in, const char *path, struct error *error);
 void packet_file_close(struct packet_file *file);
 
@@ -128,7 +128,7 @@ struct run_packets {
  * negative errno with error set: a bad file, a packet that no host would send, or no packets. */
 int run_packets_load(const struct run_config *run, const struct run_config_traffic *traffic,
 	const struct topology *topology, struct run_hosts_entry *entry, struct error *error);
-/* As run_packets_load(), for hosts that the caller has chosen. */
+/* Like run_packets_load(), for hosts that the caller has chosen. */
 int run_packets_read(const struct run_config *run, const struct run_config_traffic *traffic,
 	const struct topology *topology, struct packet_hosts *hosts, struct run_hosts_entry *entry,
 	struct error *error);

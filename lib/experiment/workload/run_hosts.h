@@ -38,7 +38,7 @@ struct run_hosts {
  * or a bad permutation file. */
 struct run_hosts *run_config_resolve(
 	const struct run_config *config, const struct topology *topology, struct error *error);
-/* As run_config_resolve(), for schedules of drawn flows, whose hosts have no message sources. */
+/* Like run_config_resolve(), for schedules of drawn flows, whose hosts have no message sources. */
 struct run_hosts *run_hosts_of_schedules(
 	const struct run_config *config, const struct topology *topology, struct error *error);
 void run_hosts_destroy(struct run_hosts *hosts);

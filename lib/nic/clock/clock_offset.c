@@ -72,9 +72,9 @@ void clock_offset_doubt(struct clock_offset *offset)
 }
 
 /* Computes the interval of an exchange at the arrival of its answer. Question and answer were sent
- * at most a round trip earlier, and the offset drifted meanwhile. An answer may have been sent
- * almost a nanosecond before its stamp, at the start of the nanosecond in which the question
- * arrived. Returns false if a clock was set meanwhile, or the stamps are invalid. */
+ * at most a round trip earlier, and the offset drifted in the meantime. An answer may have been
+ * sent almost a nanosecond before its stamp, at the start of the nanosecond in which the question
+ * arrived. Returns false if a clock was set in the meantime or the stamps are invalid. */
 static bool interval_of(const struct clock_offset *offset, const struct clock_sample *sample,
 	struct clock_interval *interval)
 {

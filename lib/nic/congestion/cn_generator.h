@@ -9,7 +9,7 @@
  * the DRB papers), with the longest waiting time of the message's frames; waiting times below a
  * threshold are not answered. With DCQCN, a source's marks are answered at intervals.
  *
- * A state machine; no allocation after cn_generator_init(). One thread. */
+ * A state machine; no allocation after cn_generator_init(). Single-threaded. */
 
 #include <stdbool.h>
 #include <stdint.h>

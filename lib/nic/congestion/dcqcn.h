@@ -9,7 +9,7 @@
  *
  * Rates and alpha are integers in billionths; rates are fractions of the link rate. Timers are
  * evaluated when a flow is next accessed, so they need no events. Times are arguments in ns. No
- * allocation after dcqcn_init(). One thread. */
+ * allocation after dcqcn_init(). Single-threaded. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -15,7 +15,7 @@
  *                                    take capacity from them: no path is opened, and paths close
  *
  * Switches report the flows at the last switch where a packet waited, not at the first
- * (contention.h). The last one is closest to the start of the congestion; the flows further
+ * (contention.h). The last one is closest to the origin of the congestion; the flows further
  * upstream are only victims. The pause follows from the table index of InfiniBand congestion
  * control (iba_cc.h). The index is raised directly to the first one whose pause is long enough, or
  * by one if it is already there. The timer lowers it again, which finds unused capacity; at the

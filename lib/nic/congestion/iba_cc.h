@@ -10,7 +10,7 @@
  *
  * A state machine: times are arguments in ns. The timer runs continuously from time 0. Its effect
  * on a flow is computed when the flow is next accessed, so it needs no event. No allocation after
- * iba_cc_init(). One thread. */
+ * iba_cc_init(). Single-threaded. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,7 +10,7 @@
  *
  * As in metapath.h, the open paths are the first ones of the pair's routes, and path 0 is always
  * open. A state machine; the effect of expiries is computed when the pair is next accessed. No
- * allocation. One thread. */
+ * allocation. Single-threaded. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,7 +44,7 @@ unsigned marked_paths_choose(const struct marked_paths *paths, struct rng *rng);
 /* The sender of REPS (Bonato, Abdous, Abdelrahman, et al., "REPS: Recycled Entropy Packet
  * Spraying", 2025): each packet carries an entropy from which switches choose its path. Entropies
  * returned without a mark are reused, oldest first; if there are none, a random one is drawn.
- * Freezing after losses is left out. No allocation after reps_create(). One thread. */
+ * Freezing after losses is left out. No allocation after reps_create(). Single-threaded. */
 
 #define REPS_CACHED 8u /* cached entropies per destination, as in the paper; a power of two */
 

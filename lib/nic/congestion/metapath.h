@@ -12,8 +12,8 @@
  *           otherwise M
  *
  * The open paths are the first 'open' ones of the pair's routes: the next one is opened, the last
- * one is closed, and path 0 is always open. Times are whole ns, weights are 2^32 / L_i. A state
- * machine without a clock; no allocation. One thread. */
+ * one is closed, and path 0 is always open. Times are whole ns, weights are 2^32 / L_i. Pure state
+ * machine: the caller passes the time. No allocation. Single-threaded. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -27,7 +27,7 @@
  * (interpretation 'union': a share of both sets together). The paper's term is "similar situation".
  * If several solutions match, the most similar one is used. The database has a fixed size; the
  * entry unused for longest is replaced. O(entries), with one comparison per entry of a different
- * destination. No allocation after solutions_init(). One thread. */
+ * destination. No allocation after solutions_init(). Single-threaded. */
 
 #define SOLUTION_FLOWS_MAX 32 /* maximum number of flows in a pattern; others are ignored */
 

@@ -16,7 +16,7 @@
  *              because no other path helps then (Weft's own; drb_cc.h)
  *
  * A state machine: times are arguments in ns. No allocation after source_control_create(), no
- * floating point. One thread. */
+ * floating point. Single-threaded. */
 
 #include <stdbool.h>
 #include <stddef.h>

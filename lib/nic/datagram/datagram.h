@@ -13,7 +13,7 @@
  * are served round robin, frame by frame. With marks (arn_marks.h), the last VC is the adapted-flow
  * channel: a message that is marked at the head moves to that VC's FIFO, or waits for room there,
  * and is sent with the adapted bit. It is never sent on its own VC. A state machine on packet
- * descriptors without payloads. One thread. */
+ * descriptors without payloads. Single-threaded. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
  * order, so that messages to others can pass. After the pause, one message returns to the head of
  * its FIFO. If the whole host pauses, or there is no room here, the message waits in its FIFO.
  *
- * No allocation after datagram_control_create(). One thread. */
+ * No allocation after datagram_control_create(). Single-threaded. */
 
 #include "datagram.h"
 

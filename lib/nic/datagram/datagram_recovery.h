@@ -13,7 +13,7 @@
  * delay. A destination without room for another held frame refuses early frames and reports them in
  * the same manner. It always accepts the expected frame.
  *
- * A state machine; no allocation except for a pair separated by a cut cable. One thread. */
+ * A state machine; no allocation except for a pair separated by a cut cable. Single-threaded. */
 
 #include "datagram.h"
 

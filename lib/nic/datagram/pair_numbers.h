@@ -8,8 +8,8 @@
  * table in addition to bytes that would exceed four bytes per host is replaced with four bytes per
  * host.
  *
- * One thread. The caller's memory may also contain numbers of other objects, used by other threads.
- */
+ * Single-threaded. The caller's memory may also contain numbers of other objects, used by other
+ * threads. */
 
 #include <stdbool.h>
 #include <stddef.h>

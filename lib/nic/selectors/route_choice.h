@@ -12,7 +12,7 @@
  * sets a route belongs.
  *
  * Integer arithmetic only; coefficients are in thousandths. A call examines at most all routes of
- * one destination, ROUTE_CHOICE_ROUTES_MAX. One thread. */
+ * one destination, ROUTE_CHOICE_ROUTES_MAX. Single-threaded. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 
 /* bsmart-itb (the thesis' section 3.2.2, figure 48): first the paths of smart-routing without the
  * condition that they close no cycle, from one linear program over minimal paths; then ITBs where
- * cycles remain (cycle_break.h, which also has the proof).
+ * cycles remain (cycle_break.h, which also contains the proof).
  *
  * Only paths in use are considered, so that unused paths cause no ITBs. Paths that close no cycle,
  * as in a fat tree, are not changed, because cycle_break.h would forbid some turns at switches

@@ -70,7 +70,7 @@ static void mark_turns(const bool *up, struct route_path *path)
 			path->itb |= (uint64_t)1 << i;
 }
 
-/* As rank_draw(), but returns the first ranks. */
+/* Like rank_draw(), but returns the first ranks. */
 static unsigned first_ranks(uint64_t all, unsigned count, uint64_t *ranks)
 {
 	unsigned taken = 0;

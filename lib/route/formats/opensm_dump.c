@@ -44,8 +44,8 @@ static uint32_t count_row(const struct route_table *table, uint32_t at)
 	return count;
 }
 
-/* As count_ways(), for tables. All hosts of a switch have the same paths in a table, so each row is
- * read only once. 'here' has one element per switch. */
+/* Like count_ways(), for tables. All hosts of a switch have the same paths in a table, so each row
+ * is read only once. 'here' has one element per switch. */
 static void count_table_ways(const struct topology *topology, const struct route_table *table,
 	uint32_t *here, uint32_t *ways)
 {

@@ -56,8 +56,8 @@ int route_file_write(const struct topology *topology, const struct route_set *se
  * error "ORIGIN:LINE: FAULT, expected …" (binary: "ORIGIN: byte N: …"). */
 int route_file_read(const struct topology *topology, FILE *in, const char *origin,
 	struct route_file *file, struct error *error);
-/* As route_file_read(), for a path; "-" is standard input. Also returns -ENOENT and similar errors
- * if the file cannot be opened. */
+/* Like route_file_read(), for a path; "-" is standard input. Also returns -ENOENT and similar
+ * errors if the file cannot be opened. */
 int route_file_load(const struct topology *topology, const char *path, struct route_file *file,
 	struct error *error);
 void route_file_close(struct route_file *file);
@@ -71,7 +71,7 @@ struct route_file_header {
 /* Reads only the header, which requires no topology. Opens only regular files. Errors as in
  * route_file_load(). */
 int route_file_load_header(const char *path, struct route_file_header *header, struct error *error);
-/* As route_file_load_header(), from an open file. */
+/* Like route_file_load_header(), from an open file. */
 int route_file_read_header(
 	FILE *in, const char *origin, struct route_file_header *header, struct error *error);
 

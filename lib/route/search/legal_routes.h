@@ -30,7 +30,7 @@ struct legal_search;
 
 /* 'up' contains a label for each arc. Returns NULL with errno ENOMEM if out of memory. */
 struct legal_search *legal_search_create(const struct route_graph *graph, const bool *up);
-/* As legal_search_create(), with in-transit buffers: an up arc may follow a down arc at a switch
+/* Like legal_search_create(), with in-transit buffers: an up arc may follow a down arc at a switch
  * with hosts, one of which absorbs the message. */
 struct legal_search *legal_search_create_itb(const struct route_graph *graph, const bool *up);
 void legal_search_destroy(struct legal_search *search);
@@ -54,7 +54,7 @@ void legal_search_arcs(
 int legal_routes_fill(const struct route_graph *graph, const bool *up,
 	const struct route_options *options, struct route_set *set, struct error *error);
 
-/* As legal_routes_fill(), with the labels that 'label' computes for options->root. */
+/* Like legal_routes_fill(), with the labels that 'label' computes for options->root. */
 int legal_routes_of_labels(route_label_fn label, const struct route_graph *graph,
 	const struct route_options *options, struct route_set *set, struct error *error);
 

@@ -79,7 +79,7 @@ struct route_report {
  * -ENOMEM. */
 int route_verify(const struct topology *topology, const struct route_subject *subjects,
 	unsigned count, struct route_report *report, struct error *error);
-/* As route_verify(), for one set of routes. */
+/* Like route_verify(), for one set of routes. */
 int route_verify_set(const struct topology *topology, const struct route_set *set,
 	struct route_report *report, struct error *error);
 void route_report_free(struct route_report *report);

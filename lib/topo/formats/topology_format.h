@@ -3,7 +3,7 @@
 #pragma once
 
 /* Topologies in the formats of other programs. A format is one file that defines one struct
- * topology_format, format_NAME, and one word in TOPOLOGY_FORMATS. topology_write() and
+ * topology_format, format_NAME, and one entry in TOPOLOGY_FORMATS. topology_write() and
  * topology_load() handle Weft's own format. */
 
 #include <regex.h>
