@@ -388,8 +388,8 @@ static void divide_idle(struct stay *stay, uint64_t from_ns, uint64_t to_ns)
 	}
 }
 
-/* Divides the wait from 'from_ns' to the departure, during which the port sends other packets or is
- * idle. */
+/* Divides the wait from 'from_ns' to the departure, while the port is idle or sends other
+ * packets. */
 static void divide_wait(struct stay *stay, uint64_t from_ns)
 {
 	const struct why *why = stay->why;
@@ -457,8 +457,7 @@ static void divide_link(
 	add(stay, WHY_STALL, arrived->way, at, end, blame_loop(why, arrived->way), NULL);
 }
 
-/* Returns the departure from the source that led to the delivery, or NULL. Earlier transmissions
- * were lost. */
+/* Returns the departure that led to the delivery, or NULL. Earlier transmissions were lost. */
 static const struct why_event *find_start(const struct why *why, const struct why_life *life)
 {
 	const struct why_event *first = &why->event[life->first];

@@ -33,8 +33,7 @@ static char *read_all(FILE *in, size_t max, size_t *length, struct memory memory
 	size_t room = 1 << 16;
 	char *text, *grown;
 
-	/* One byte more than a regular file's size, so that its end is found without growing the
-	 * buffer. */
+	/* One byte more than a regular file's size, so that the first read finds its end. */
 	if (fstat(fileno(in), &about) == 0 && about.st_size >= (off_t)room &&
 		(size_t)about.st_size < max)
 		room = (size_t)about.st_size + 1;

@@ -61,8 +61,7 @@ void record_ring_destroy(struct record_ring *ring)
 	free(ring);
 }
 
-/* Returns the number of bytes that a record occupies at 'place', including bytes skipped at the
- * end. */
+/* Returns the bytes occupied by a record at 'place', including bytes skipped at the end. */
 static uint64_t takes(const struct record_ring *ring, uint64_t place, uint64_t bytes)
 {
 	uint64_t left = ring->size - (place & (ring->size - 1));

@@ -26,8 +26,7 @@ static struct spill *head(void *memory)
 }
 
 /* Returns zeroed memory. Reserves space in the file, because writing to a page that a full file
- * system cannot hold would raise SIGBUS. In tmpfs, the reservation would occupy memory for the
- * whole array. */
+ * system cannot hold would raise SIGBUS. In tmpfs, that would occupy memory for the whole array. */
 static struct spill *map(size_t bytes)
 {
 	const char *folder = getenv("TMPDIR");

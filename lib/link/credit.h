@@ -52,8 +52,7 @@ static inline void credit_return(struct credit_tx *tx, uint32_t blocks)
 	tx->sent -= blocks;
 }
 
-/* Returns the number of blocks that the sender may still send after an arriving frame of 'blocks'
- * blocks. */
+/* Returns the blocks that the sender may still send after an arriving frame of 'blocks' blocks. */
 static inline uint32_t credit_expected(const struct credit_rx *rx, uint32_t blocks)
 {
 	int32_t left = (int32_t)(rx->granted - rx->received - blocks);

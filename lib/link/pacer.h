@@ -27,7 +27,7 @@ struct pacer {
 	uint64_t byte_time; /* time per byte; 0: unlimited rate */
 	uint16_t rest;      /* rounding state of wire_takes() */
 	weft_time catch_up_ps;
-	/* End of the last transmission, not counting later frames of the loop itself. For those
+	/* End of the last transmission, without later frames of the loop itself. For those
 	 * frames: */
 	weft_time free_at;
 	weft_time own_from, own_until; /* start of their first and end of their last transmission */

@@ -43,8 +43,7 @@ struct mapper_agent_config {
 	const struct fabric_key *key; /* NULL: none; must outlive the agent */
 	bool candidate;               /* this device runs a mapper */
 	uint16_t priority;            /* priority of that mapper */
-	/* A mapper that has been silent for longer is replaced when a lower-ranking one sends a
-	 * command. */
+	/* A mapper silent for longer is replaced when a lower-ranking one sends a command. */
 	weft_time lease_ps;
 	/* A paused device resumes on its own after this time without a mapper. It must exceed the
 	 * wait of any standby (mapper_patience_ps()); 0: never. */

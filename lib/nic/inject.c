@@ -192,8 +192,7 @@ static bool inject_due(struct nic *nic, weft_time now, struct weft_packet *packe
 	return true;
 }
 
-/* Moves the FIFO's next message to its peer's queue. Returns false if there is none or it must
- * wait. */
+/* Moves the FIFO's next message to its peer's queue. Returns false if no message can move. */
 static bool admit_next(struct nic *nic, unsigned vc, weft_time now)
 {
 	struct message_queue *backlog = &nic->backlog[vc];

@@ -35,8 +35,7 @@ int private_dir_make(const char *path, struct error *error);
 int private_dir_remove(const char *path, const char *const *patterns, struct error *error);
 
 /* Checks that only the user and root can change or replace the file: owner and mode of the file
- * and of all folders above it, following symbolic links. Same results as
- * private_dir_check_way(). */
+ * and of all folders above it, following symbolic links. Returns like private_dir_check_way(). */
 int private_file_check(const char *path, struct error *error);
 
 /* The folder for memory-mapped files that a lab's processes share: "memory" in its run directory.
@@ -78,10 +77,9 @@ void runtime_dir_labs(char path[RUNTIME_DIR_MAX]);
  * Returns 0, or -errno with 'error' set. */
 int runtime_dir_prepare(struct error *error);
 
-/* Creates a network namespace (netns.h) for the program with this folder. The namespace is first
- * recorded in the folder, so that runtime_dir_remove() removes both if the program is killed.
- * Returns 0, or -errno with 'error' set. -EEXIST: a namespace of this name already exists and is
- * not recorded. */
+/* Creates a network namespace (netns.h) for the program with this folder. The folder first records
+ * it, so that runtime_dir_remove() removes both if the program is killed. Returns 0, or -errno with
+ * 'error' set. -EEXIST: a namespace of this name already exists and is not recorded. */
 int runtime_dir_add_netns(const char *path, const char *name, struct error *error);
 /* Removes the namespace and its record. */
 void runtime_dir_drop_netns(const char *path, const char *name);

@@ -285,7 +285,6 @@ int port_open_shared(struct port *port, const char *name, const char *device, ui
 
 /* Moves an open port of this kind to another file, or to the same one again, in the thread that
  * uses the port. A port of an in-memory link becomes a port of this kind. Captures, counters and
- * addresses are kept. Same results as port_open_shared(); after a failure, no cable is plugged
- * in. */
+ * addresses are kept. Returns like port_open_shared(); on failure, no cable is plugged in. */
 int port_plug_shared(struct port *port, const char *device, uint32_t frame_bytes,
 	struct rte_mempool *pool, struct error *error);

@@ -107,8 +107,7 @@ struct port_losses {
 #undef X
 };
 
-/* Reads the losses; 0 for in-memory links. Any thread except a poll loop, as for
- * port_ethdev_link(). */
+/* Reads the losses; 0 for in-memory links. Any thread except a poll loop. */
 void port_losses_read(const struct port *port, struct port_losses *losses);
 /* Reads losses that are at most a second old for a watched port, current for a shared one (port.h),
  * and 0 for others. Any thread, including a poll loop. */

@@ -22,8 +22,7 @@
 #define SLOTS_MAX     (64u << 10)
 /* Bytes of a slot before the frame (tpacket_rcv() in the kernel). */
 #define SLOT_HEAD_BYTES TPACKET_ALIGN(TPACKET2_HDRLEN + 16)
-/* With this number, a block of the ring is a whole number of pages without a gap: 256 times a
- * multiple of 16 bytes. */
+/* With this number, a block of the ring is whole pages: 256 times a multiple of 16 bytes. */
 #define SLOTS_IN_BLOCK 256u
 #define ADDRESS_BYTES  (2 * RTE_ETHER_ADDR_LEN)
 

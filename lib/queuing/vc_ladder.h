@@ -88,8 +88,8 @@ static inline uint8_t vc_ladder_classes(const struct vc_ladder *ladder)
 bool vc_ladder_allows(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
 	unsigned input, uint8_t from, unsigned output, enum vc_turn turn);
 
-/* Returns a packet's random numbers, derived from its header and therefore the same at each switch
- * on its path. */
+/* Returns a packet's random numbers, derived from its header: the same at each switch on its
+ * path. */
 static inline struct rng vc_ladder_rng(
 	uint64_t seed, uint16_t source, uint16_t destination, uint32_t message, uint32_t sequence)
 {

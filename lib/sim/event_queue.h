@@ -329,9 +329,8 @@ static inline bool event_queue_pop(
 	return event_queue_take(queue, limit, event) != EVENT_NONE;
 }
 
-/* Returns a time before which there is no event, or WEFT_TIME_NEVER if there are no events. The
- * time is exact if the first event is in a lane or in the current bucket; otherwise, it is the
- * start of the event's bucket. */
+/* Returns a time before which there is no event, or WEFT_TIME_NEVER if there are no events. Exact
+ * if the first event is in a lane or the current bucket; otherwise, the start of its bucket. */
 weft_time event_queue_next(const struct event_queue *queue);
 
 bool event_queue_is_empty(const struct event_queue *queue);

@@ -3,7 +3,7 @@
 #pragma once
 
 /* A log-linear histogram of unsigned 64-bit values, as in HdrHistogram (Tene): 64 linear buckets
- * per power of two, so any percentile is known to within 1.6 %, and recording takes a few
+ * per power of two, so percentiles are known to within 1.6 %, and recording takes a few
  * instructions on a fixed array. Count, maximum and mean are exact. (Debian 12 packages neither
  * HdrHistogram_c nor a similar C library.) The caller chooses the unit. One writer; readers may see
  * a sample late. */
@@ -49,9 +49,8 @@ static inline void histogram_record(struct histogram *histogram, uint64_t value)
 void histogram_reset(struct histogram *histogram);
 /* Adds 'from' to 'into'. */
 void histogram_merge(struct histogram *into, const struct histogram *from);
-/* Returns the value at or below which 'fraction' (0..1) of the samples lie; 0 if empty. Never
- * underestimates: the result is the upper bound of the value's bucket, or the exact maximum if that
- * is lower. */
+/* Returns the value at or below which 'fraction' (0..1) of the samples lie; 0 if empty. Never too
+ * low: the upper bound of the value's bucket, or the exact maximum if that is lower. */
 uint64_t histogram_quantile(const struct histogram *histogram, double fraction);
 /* Returns the largest value that is counted in bucket[index]. */
 uint64_t histogram_upper(unsigned index);

@@ -49,8 +49,7 @@ unsigned mser5(const double *value, unsigned count)
 	return 2 * best > groups || groups < 2 * MSER_GROUP ? count : best * MSER_GROUP;
 }
 
-/* Returns the factor by which correlation of neighbouring values increases the error of their
- * mean. */
+/* Returns the factor by which correlation of neighbouring values increases their mean's error. */
 static double inflation(const double *rest, double squares)
 {
 	double product = 0, r;

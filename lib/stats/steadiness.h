@@ -62,9 +62,8 @@ struct confidence {
 
 struct confidence confidence_of(const double *value, unsigned count);
 
-/* Returns the t for which |T| < t with probability 0.95, from the closed form of the distribution
- * for integer degrees of freedom (Abramowitz and Stegun, 26.7.3 and 26.7.4). 'degrees' is at least
- * 1. */
+/* Returns the t for which |T| < t with probability 0.95, from the closed form for integer
+ * degrees of freedom (Abramowitz and Stegun, 26.7.3 and 26.7.4), of which there is at least 1. */
 double student_t_95(unsigned degrees);
 
 /* Returns the probability of |T| < t. */

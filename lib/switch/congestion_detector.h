@@ -25,8 +25,7 @@
 #include "base/weft_time.h"
 #include "wire/frame.h"
 
-/* When FCTh is tested in addition to the paper's two tests, which are when a VOQ exceeds HCDTh and
- * after CRT. */
+/* When FCTh is tested, besides the paper's tests when a VOQ exceeds HCDTh and after CRT. */
 enum congestion_detector_retest {
 	CONGESTION_RETEST_NEVER,  /* as in the paper */
 	CONGESTION_RETEST_STARTS, /* also on each arrival above HCDTh: a branch may become suspect

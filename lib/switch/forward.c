@@ -173,8 +173,7 @@ unsigned forward_exception(
 	return decide(sw, packet, output, turn, now);
 }
 
-/* The mapper's frames contain a list of ports followed by an element for the device that they
- * reach. */
+/* Frames of the mapper contain ports and, last, an element for the device that they reach. */
 static bool is_of_mapper(const struct weft_packet *packet)
 {
 	return packet->kind == FRAME_SCOUT || packet->kind == FRAME_MAPPER;

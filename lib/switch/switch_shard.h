@@ -225,8 +225,7 @@ static inline __attribute__((always_inline)) unsigned switch_receive_sharded(
 	return output;
 }
 
-/* Like switch_receive(), for a shard. After the next flush the packet belongs to its output's
- * shard. */
+/* Like switch_receive(), for a shard. The next flush passes the packet to its output's shard. */
 static inline void switch_shard_receive(
 	struct switch_shard *shard, struct weft_packet *packet, weft_time now)
 {

@@ -103,8 +103,7 @@ struct control_arn {
 #define CONTROL_CLOCK_BYTES       32
 #define CONTROL_ARN_BYTES         8
 
-/* Each encode function returns the number of bytes written. 'out' must hold the corresponding size
- * above. */
+/* Encode functions return the number of bytes written. 'out' must hold the size given above. */
 unsigned control_credit_encode(const struct control_credit *credit, uint8_t *out);
 unsigned control_hello_encode(const struct control_hello *hello, uint8_t *out);
 unsigned control_ack_encode(const struct control_ack *ack, uint8_t *out);

@@ -8,8 +8,7 @@
 
 #include "wormhole_net_private.h"
 
-/* Returns the number of flits of the buffer's sender whose cycles are known. A run ends with the
- * tail. */
+/* Returns the number of the buffer's flits with known cycles. A run ends with the tail. */
 static uint64_t known_total(const struct wormhole_channel *buffer)
 {
 	const struct wormhole_runs *runs = &buffer->runs;

@@ -191,8 +191,7 @@ struct wormhole_host_counters wormhole_net_host(const struct wormhole_net *net, 
 /* Returns the number of messages taken but neither delivered nor discarded yet. */
 uint64_t wormhole_net_under_way(const struct wormhole_net *net);
 
-/* Return the number of flits carried by the channel with this sending end, and how long it was
- * stopped. */
+/* Return the flits carried by the channel with this sending end, and how long it was stopped. */
 uint64_t wormhole_net_carried(const struct wormhole_net *net, struct topology_port sender);
 uint64_t wormhole_net_stopped(const struct wormhole_net *net, struct topology_port sender);
 

@@ -28,8 +28,7 @@ struct wormhole_runs {
 	struct wormhole_run *earlier; /* ring buffer in the owner's memory, initially zero */
 };
 
-/* Returns the number of flits emitted up to and including cycle 'at', which is at most a link delay
- * ago. */
+/* Returns the number of flits emitted up to cycle 'at', inclusive, at most a link delay ago. */
 uint64_t wormhole_runs_back(const struct wormhole_runs *runs, uint64_t at);
 
 static inline uint64_t wormhole_runs_by(const struct wormhole_runs *runs, uint64_t at)

@@ -4,7 +4,7 @@
 
 /* Tables that bind the keys of a YAML map to the members of a struct. One table reads a section and
  * writes it back. It refuses unknown keys (naming the closest known one), wrong types or units, and
- * values out of range. An absent key leaves its member unchanged, so the defaults are simply a
+ * invalid values. An absent key leaves its member unchanged, so the defaults are simply a
  * struct. */
 
 #include <jansson.h>

@@ -168,8 +168,7 @@ int measure_window_counts(
 /* Adds a switch's congestion counters: marks, adaptive routing, detector, notifications. */
 void measure_congestion(const struct weft_switch *sw, struct run_result *result);
 
-/* Returns seconds of wall-clock time from an arbitrary origin, for the cost of a run, not for its
- * results. */
+/* Returns seconds of wall-clock time from an arbitrary origin, for the cost of a run only. */
 double measure_wall_seconds(void);
 
 /* Ends a run that measures until a value is sufficiently precise (measure.until), based on the

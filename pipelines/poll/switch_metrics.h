@@ -16,8 +16,7 @@
 #include "switch/congestion_control.h"
 #include "telemetry/telemetry.h"
 
-/* Metrics that follow the counters and faults and precede the VCs. Gauges show the current
- * state. */
+/* Metrics after the counters and faults, and before the VCs. Gauges show the current state. */
 #define SWITCH_METRICS_LINK(X)                                                                    \
 	X(CONTROL_BAD, "control_bad", ps->port[at].control_bad)                                   \
 	X(SPOOFED, "discard_source_spoofed", ps->port[at].source.spoofed)                         \

@@ -231,8 +231,7 @@ static inline unsigned virtual_partitions_in_all(const struct virtual_fabric *fa
 	return fabric->partitions == NULL ? 1 : fabric->partitions->count;
 }
 
-/* Formats the options that requested partitions, for messages: "--workers 4", "--mpi 2 --workers
- * 4". */
+/* Formats the options that requested partitions: "--workers 4", "--mpi 2 --workers 4". */
 #define VIRTUAL_PARTITIONS_TEXT 64
 const char *virtual_partitions_text(
 	const struct virtual_fabric *fabric, char text[VIRTUAL_PARTITIONS_TEXT]);

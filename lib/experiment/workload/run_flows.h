@@ -40,9 +40,7 @@ struct run_flows {
  * "FILE:LINE: ". The caller always frees 'at'. */
 int run_flows_load(const char *path, const struct topology *topology, enum rail_rule rail,
 	struct run_flows *flows, struct goal **goal, struct error *error);
-/* Like run_flows_load(), for a text that ends with a 0 byte and is modified. 'path' is for
- * messages.
- */
+/* Like run_flows_load(), for a 0-terminated text, which is modified. 'path' is for messages. */
 int run_flows_parse(char *text, size_t length, const char *path, const struct topology *topology,
 	struct run_flows *flows, struct goal **goal, struct error *error);
 /* Builds the schedule from these flows. 'path' is for messages. Returns 0 or a negative errno. */

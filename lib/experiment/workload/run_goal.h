@@ -60,8 +60,7 @@ struct goal_replay *run_goal_replay(const struct run_goal *goal, bool spills, st
 int run_goal_check_beside(const struct run_goal *goal, const struct run_config *run,
 	const struct run_hosts *hosts, struct error *error);
 
-/* Like goal_replay_diagnose(), but calls flows by that name, because the user wrote no operations.
- */
+/* Like goal_replay_diagnose(), but mentions flows, because the user wrote no operations. */
 int run_goal_diagnose(
 	const struct run_goal *goal, const struct goal_replay *replay, struct error *error);
 

@@ -9,8 +9,7 @@
  * interface, and the caller sets their limit.
  *
  * A waiting frame is found by source and number, in O(1) unless the frames far outnumber the
- * chains. Memory is allocated only when the number table grows (pair_numbers.h).
- * Single-threaded. */
+ * chains. Memory is allocated only when the number table grows (pair_numbers.h). One thread. */
 
 #include "datagram.h"
 
@@ -46,8 +45,7 @@ static inline bool datagram_reorder_is_kept(
 	return nic->held == 0 && packet->sequence == datagram_expected(nic, packet->source);
 }
 
-/* Like datagram_receive(), for an interface that restores the order. Sets a held frame's
- * 'arrived_ps'. */
+/* Like datagram_receive(), with the order restored. Sets a held frame's 'arrived_ps'. */
 enum datagram_arrival datagram_reorder_receive(
 	struct datagram *nic, struct weft_packet *packet, weft_time now);
 

@@ -202,8 +202,7 @@ static void find_own(struct fly *fly, uint32_t at)
 	fly->own[at] = (uint8_t)shortest;
 }
 
-/* Returns the local ports to the switches whose own global links lead to the destination's group in
- * the fewest links. */
+/* Returns the local ports to switches with the shortest path over their own global links. */
 static uint64_t find_by_neighbour(const struct fly *fly, uint32_t at)
 {
 	unsigned shortest = 0;

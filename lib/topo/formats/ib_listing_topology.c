@@ -23,9 +23,8 @@ static int compare_host_ends(const void *a, const void *b)
 	return ib_compare_ends(*(const struct ib_end *)a, *(const struct ib_end *)b);
 }
 
-/* Code that keeps a set of ports in one word supports at most TOPOLOGY_PORTS_RUN ports. Cables in
- * later ports therefore get the numbers of ports without a cable, unless there are too many
- * cables. */
+/* Code with one word per set of ports supports TOPOLOGY_PORTS_RUN ports per switch. Cables in later
+ * ports therefore get the numbers of ports without a cable, unless there are too many cables. */
 static void number_ports(struct ib_builder *builder, uint32_t number, const bool *cabled)
 {
 	const struct ib_node *node = &builder->listing->node_at[number];

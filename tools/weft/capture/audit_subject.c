@@ -152,7 +152,6 @@ int audit_capture_open(struct audit_capture *capture, const char *path,
 	return capture_reader_open(reader, path, capture->map, capture->bytes, error);
 }
 
-/* Sets subject->virtual to the clock of the captures. */
 static int find_clock(struct audit_subject *subject, struct error *error)
 {
 	bool real = false;

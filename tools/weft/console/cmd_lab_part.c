@@ -185,7 +185,7 @@ static void hang_up(struct line *line)
 	line->fd = -1;
 }
 
-/* Only processes of this lab may be queried. */
+/* Connects only to processes of this lab. */
 static int dial(struct part *part, const char *prefix, struct line **line, struct error *error)
 {
 	bool ours = false;

@@ -14,7 +14,7 @@
 struct console_commands {
 	const char *command; /* "lab up", for messages */
 	struct lab_state *state;
-	const bool *spare; /* [machine]: is sent no command and counts as done; NULL: none */
+	const bool *spare; /* [machine]: gets no command and counts as done; NULL: none */
 	/* [machine]: exit code of the last command; EXIT_NOT_ABLE if unreachable */
 	enum weft_exit *code;
 };

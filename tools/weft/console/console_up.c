@@ -31,7 +31,7 @@
 #define STEP_MS 100
 #define WORK_MS 120000 /* time beyond --wait for a machine to start or end processes */
 
-#define FAR_NS INT64_C(1000000000) /* exceeds NTP's error plus the time of a request */
+#define FAR_NS INT64_C(1000000000) /* more than NTP's error plus the duration of a request */
 
 /* Captures of a lab contain the machines' time of day. Latencies do not depend on it
  * (lib/nic/clock). */
@@ -123,7 +123,7 @@ static int open_gone(
 	return 0;
 }
 
-/* Machines that have no part of the lab need no command. */
+/* Machines without a part of the lab need no command. */
 static void greet(struct lab_state *state, bool *spare)
 {
 	for (unsigned i = 0; i < state->remotes; i++) {
@@ -203,7 +203,7 @@ struct console {
 	struct lab *lab;
 	struct lab_state state;
 	struct console_commands orders;
-	bool *spare; /* [machine]: this call starts nothing there, so it also ends nothing there */
+	bool *spare; /* [machine]: this call starts nothing there, so it also ends nothing */
 	bool made;   /* this call created the console's folder */
 	json_t *all; /* latest status document; NULL: none yet */
 	uint64_t began_ms;

@@ -36,7 +36,7 @@ const char **part_child_words(const char *const *first, const json_t *more)
 	return words;
 }
 
-/* In the child; does not return. */
+/* Runs in the child; does not return. */
 static void become(const char *const *words, int out, int err)
 {
 	size_t count = count_words(words);

@@ -3,7 +3,7 @@
 #pragma once
 
 /* Commands that 'weft lab part' starts for a console. They are terminated when its standard input
- * ends, because the console has exited or wants them to stop. */
+ * ends, because the console has exited or requests a stop. */
 
 #include <jansson.h>
 
@@ -19,6 +19,6 @@ const char **part_child_words(const char *const *first, const json_t *more);
  * NULL, 'lock' is passed on to the child. */
 json_t *part_child_run(const char *const *words, const struct lab_lock *lock, struct error *error);
 
-/* As above, but the child uses this program's standard output and standard error. Returns the exit
- * code. */
+/* Like part_child_run(), but the child uses this program's standard output and standard error.
+ * Returns the exit code. */
 int part_child_pass(const char *const *words);

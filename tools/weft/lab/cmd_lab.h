@@ -35,7 +35,7 @@
 #define LAB_REPLAYS_MAX 16
 
 struct lab_arguments {
-	const char *file;  /* or the name of a lab that is up */
+	const char *file;  /* file, or name of a lab that is up */
 	char *const *word; /* further arguments, ending with NULL */
 	unsigned words;
 	const char *run_dir;            /* NULL: /run/weft/NAME */
@@ -51,15 +51,15 @@ struct lab_arguments {
 	unsigned replays;
 	const char *filter, *where, *snaplen, *rotate; /* capture; NULL: not given */
 	uint64_t count;                                /* capture; 0: any number of frames */
-	const char *machine;  /* only this machine's part; NULL: everything that LAB stands for */
+	const char *machine;  /* use only this machine's part; NULL: the whole lab */
 	const char *dilation; /* up; NULL: the file's */
-	bool alone;           /* up: with 'machine', does not wait for the others */
+	bool alone;           /* up: with 'machine', do not wait for the others */
 	weft_time wait_ps, duration_ps;
 	bool json;
 	bool dot;              /* map */
 	bool explain;          /* up */
 	bool restart;          /* up */
-	bool again;            /* up: ends the processes of 'only' first */
+	bool again;            /* up: first end the processes of 'only' */
 	bool any_clock;        /* up */
 	bool dry_run;          /* apply */
 	bool all, if_up;       /* down */
@@ -72,7 +72,7 @@ struct lab_arguments {
 	bool json_lines;       /* top */
 	bool text;             /* metrics */
 	bool containerlab;     /* export */
-	const char *listen;    /* metrics, web; NULL: their default */
+	const char *listen;    /* metrics, web; NULL: the default */
 	const char *why;       /* web */
 	weft_time interval_ps; /* top, web */
 };
@@ -114,23 +114,23 @@ enum weft_exit cmd_lab_part(void);
  * directory is the console's folder. */
 enum weft_exit console_up(const struct lab_arguments *arguments, struct lab *lab);
 enum weft_exit console_down(const struct lab *lab);
-/* Takes the lab down, except on the machines in 'spare' ([machine of the lab]; NULL: none), and
- * keeps the console's folder. */
+/* Takes the lab down, except on the machines in 'spare' ([machine of the lab]; NULL: none). The
+ * console's folder remains. */
 enum weft_exit console_end(const struct lab *lab, const bool *spare);
 /* Removes the console's folder, and closes the connections whose sockets are in it. */
 void console_forget(const struct lab *lab);
 
-/* Ends the processes, removes namespace and run directory; frees 'state'. Returns how many
+/* Ends the processes, removes namespace and run directory, and frees 'state'. Returns how many
  * processes had to be killed, or -errno with error set. */
 int lab_take_down(struct lab_state *state, struct error *error);
 
-/* Takes down the lab in that run directory, with its lock held. Like lab_take_down(); -ENOENT: it
- * is not up. 'processes' is set to the number of its processes. */
+/* Takes down the lab in the run directory, with its lock held, and sets 'processes' to the
+ * number of its processes. Returns like lab_take_down(); -ENOENT: it is not up. */
 int lab_down(const char *dir, unsigned *processes, struct error *error);
 
-/* Opens the lab and the state of the running one. Prints errors; EXIT_BAD_ANSWER if the lab is not
- * up, EXIT_BAD_REQUEST if it was started from another file. lab_close() and lab_state_free() after
- * EXIT_DONE. */
+/* Opens the lab and the state of the running one. Prints errors. Returns EXIT_BAD_ANSWER if the lab
+ * is not up, EXIT_BAD_REQUEST if it was started from another file. Call lab_close() and
+ * lab_state_free() after EXIT_DONE. */
 enum weft_exit lab_open_running(const struct lab_arguments *arguments, const char *command,
 	struct lab *lab, struct lab_state *state);
 
@@ -145,17 +145,17 @@ enum weft_exit lab_with_running(
 int lab_expect_one_machine(
 	const struct lab *lab, const struct lab_state *state, struct error *error);
 
-/* The process that runs 'device', or NULL if it is not on this machine. */
+/* Returns the process that runs 'device', or NULL if it is not on this machine. */
 const struct lab_record *lab_record_of(
 	const struct lab *lab, const struct lab_state *state, const char *device);
 
-/* Waiting for the mapper of a lab. */
+/* State of waiting for a lab's mapper. */
 
 struct lab_mapper {
-	char host[TOPOLOGY_NAME_MAX]; /* "": none is known of */
+	char host[TOPOLOGY_NAME_MAX]; /* "": no mapper is known */
 	bool elsewhere;               /* on another machine */
 	unsigned miscabled;           /* differences from the expected topology */
-	/* In a lab on several machines: a host here that lacks routes to some other host, or "". */
+	/* on several machines: a host here that lacks routes to another host, or "" */
 	struct error short_of;
 };
 
@@ -168,12 +168,12 @@ struct lab_mapper {
 int lab_wait_mapped(const struct lab *lab, const struct lab_state *state, bool lenient,
 	uint64_t patience_ms, struct lab_mapper *leader, struct error *error);
 
-/* The veth pairs of a lab, in a network namespace of their own: names cannot clash, and everything
+/* The veth pairs of a lab, in their own network namespace: names cannot clash, and everything
  * disappears with the namespace. 'ip netns exec weft-LAB tcpdump -i wl3a' captures on them. */
 
-/* Makes the namespace and a pair for each VETH link. The interfaces are up, do not use IPv6 (the
- * kernel must not send anything by itself), and have an MTU for frames of 'frame_bytes'. The caller
- * has already recorded the namespace, and removes it on failure. */
+/* Creates the namespace and a pair for each VETH link. The interfaces are up, have no IPv6 (the
+ * kernel must not send anything itself), and have an MTU for frames of 'frame_bytes'. The caller
+ * must have recorded the namespace, and must remove it on failure. */
 int lab_veth_create(const struct lab_plan *plan, uint32_t frame_bytes, struct error *error);
 /* It is not an error if the namespace does not exist. */
 int lab_veth_remove(const char *netns, struct error *error);
@@ -182,11 +182,11 @@ int lab_veth_remove(const char *netns, struct error *error);
  * set. */
 int lab_uplink_remove(const char *name, struct error *error);
 
-/* weft lab run --set: the traffic of one run, which differs from the traffic in the lab's file. */
+/* weft lab run --set: the traffic of a single run, which differs from that in the lab's file. */
 
-/* Applies "KEY=VALUE" to the opened lab, and writes the file that processes are told to load
- * ('traffic load'). Returns 0, or -EINVAL with error set: a key that cannot change while the lab is
- * up, or a value that the lab does not support; or another -errno. */
+/* Applies "KEY=VALUE" to the opened lab, and writes the file that the processes will load ('traffic
+ * load'). Returns 0, or -EINVAL with error set: a key that cannot change while the lab is up, or a
+ * value that the lab does not support; or another -errno. */
 int lab_run_set(struct lab *lab, const char *const *set, unsigned sets, struct error *error);
 
 /* Credits and windows of a lab compared with round trips (credit_cover.h). */
@@ -194,14 +194,14 @@ int lab_run_set(struct lab *lab, const char *const *set, unsigned sets, struct e
 /* Only for links that Weft times; other links between processes are as fast as their device. */
 void lab_cover_report(const struct lab *lab, credit_cover_fn *tell, void *ctx);
 
-/* The user's labs in the folder of labs that are up, or have remains. Labs started with --run-dir
- * elsewhere are not found. */
+/* The user's labs in the lab folder: those that are up, and remains of others. Labs started with
+ * --run-dir elsewhere are not found. */
 
-/* Returns 0 to continue, or -errno with error set to end the walk. 'state' is NULL for a
- * console. */
+/* Returns 0 to continue, or -errno with error set to stop. 'state' is NULL for a console. */
 typedef int (*lab_list_visit)(void *context, const char *name, const char *dir,
 	const struct lab_state *state, struct error *error);
 
-/* Visits the labs in order of their names, and also labs on several machines that were brought up
- * from here, if the console's folder exists. Returns 0, or the return value of 'visit'. */
+/* Visits the labs in order of their names. With 'consoles', also visits labs on several
+ * machines that were brought up from here, if the console's folder exists. Returns 0, or the return
+ * value of 'visit'. */
 int lab_list_each(bool consoles, lab_list_visit visit, void *context, struct error *error);

@@ -14,8 +14,8 @@
 
 /* weft lab down */
 
-/* The run directory, not the lab file, knows the running processes: the file may have changed since
- * then, so only the lab's name is read from it. */
+/* Finds the running processes in the run directory. The lab file may have changed since the start,
+ * so only the lab's name is read from it. */
 static int find_run_dir(const struct lab_arguments *arguments, char *dir, size_t size,
 	bool *console, struct error *error)
 {
@@ -43,7 +43,7 @@ static int find_run_dir(const struct lab_arguments *arguments, char *dir, size_t
 	return 0;
 }
 
-/* The machines with which it was brought up from here, or else the machines in the file. */
+/* Takes down the lab on the machines on which it was started from here, or else on the file's. */
 static enum weft_exit down_locked(const char *file, const char *dir)
 {
 	static const char *const names[] = {LAB_KEPT_FILE "*", NULL};
@@ -83,7 +83,7 @@ static enum weft_exit down_there(const char *file, const char *dir)
 	return code;
 }
 
-/* Like lab_take_down(), but -ENOENT: the lab is not up. */
+/* Like lab_take_down(). -ENOENT: the lab is not up. */
 static int take_down(const char *dir, unsigned *processes, struct error *error)
 {
 	struct lab_state state;

@@ -58,7 +58,7 @@ int lab_list_each(bool consoles, lab_list_visit visit, void *context, struct err
 	return result;
 }
 
-/* The longest name of a lab. */
+/* Length of the longest lab name. */
 #define NAME_COLUMNS (LAB_NAME_MAX - 1)
 
 static void print_title(unsigned *labs)

@@ -40,7 +40,7 @@ static int show(const struct lab_state *state, const struct lab_record *record, 
 	return 0;
 }
 
-/* The logs of the processes of the named devices, or all logs. Returns the code of the first
+/* Prints the logs of the named devices' processes, or all logs. Returns the code of the first
  * failure. */
 static enum weft_exit show_chosen(
 	const struct lab_arguments *arguments, const struct lab *lab, const struct lab_state *state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab map: the topology that the mapper found, and how it differs from the file's. */
+/* weft lab map: prints the topology that the mapper found, and how it differs from the file's. */
 
 #include "cmd_lab.h"
 
@@ -23,7 +23,7 @@
 
 /* --- asking --- */
 
-/* The merged mapping of all processes that answer, and the number of those that do not. */
+/* Returns the merged mapping of all processes that answer, and the number of those that do not. */
 static json_t *ask_all(const struct lab_state *state, unsigned *silent)
 {
 	json_t *mapping = lab_mapping_create();
@@ -41,7 +41,7 @@ static json_t *ask_all(const struct lab_state *state, unsigned *silent)
 	return mapping;
 }
 
-/* The map of a mapper that has no neighbours: it cannot be a topology file, which needs a link. */
+/* Returns the map of a mapper without neighbours. A topology file cannot express it. */
 static struct topology *map_of_one(const char *host, struct error *error)
 {
 	struct topology *alone = topology_create("", 0, 1);
@@ -92,7 +92,7 @@ static struct topology *ask_map(
 
 enum form { TOPOLOGY_FILE, GRAPHVIZ, DOCUMENT };
 
-/* The format, according to the options or the file's suffix. Returns 0, or -EINVAL with error
+/* Chooses the format from the options or the file's suffix. Returns 0, or -EINVAL with error
  * set. */
 static int choose_form(const struct lab_arguments *arguments, enum form *form, struct error *error)
 {
@@ -119,7 +119,7 @@ static int choose_form(const struct lab_arguments *arguments, enum form *form, s
 		"-o %s: expected a file that ends in .yaml, .yml, .json, .dot or .gv", path);
 }
 
-/* The differences, one per line. Returns NULL if out of memory. */
+/* Returns the differences, one per line. Returns NULL if out of memory. */
 static char *compare(
 	const struct topology *found, const struct topology *expected, unsigned *differences)
 {
@@ -174,7 +174,7 @@ static int write_json(
 	return write_document(json, out);
 }
 
-/* The map is on another machine: writes what is known on this one. */
+/* Call if the map is on another machine: writes what is known on this one. */
 static enum weft_exit write_lead(const struct lab_arguments *arguments, const struct lab_lead *lead)
 {
 	struct output_file output = {.command = COMMAND, .path = arguments->output};
@@ -267,7 +267,7 @@ static enum weft_exit write_checked(const struct lab_arguments *arguments, enum 
 	return result == EXIT_DONE && differences > 0 ? EXIT_BAD_ANSWER : result;
 }
 
-/* The map of the leader; with planes, the maps of all leaders. */
+/* Returns the map of the leader; with planes, the merged maps of all leaders. */
 static struct topology *ask_maps(const struct lab *lab, const struct lab_state *state,
 	const json_t *mapping, const json_t *leader, struct error *error)
 {

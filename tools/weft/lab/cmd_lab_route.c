@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab route: the paths between two hosts, as distributed by the mapper. */
+/* weft lab route: prints the paths between two hosts, as distributed by the mapper. */
 
 #include "cmd_lab.h"
 
@@ -54,7 +54,7 @@ static int ask_all(struct question *question, struct error *error)
 	return result;
 }
 
-/* The answer of the leading mapper, the caller's reference; NULL with error set on failure. */
+/* Returns the leading mapper's answer, the caller's reference; NULL with error set on failure. */
 static json_t *ask_leader(const struct question *question, struct error *error)
 {
 	json_t *leader = lab_mapping_leader_of(question->mapping, question->from), *answer;
@@ -85,7 +85,7 @@ static json_t *ask_leader(const struct question *question, struct error *error)
 	return NULL;
 }
 
-/* The epoch of the tables that the sender uses, as reported by its agent; -1: unknown. */
+/* Returns the epoch of the tables that the sender uses, as reported by its agent; -1: unknown. */
 static json_int_t epoch_in_use(const struct question *question)
 {
 	const json_t *agent =
@@ -139,7 +139,7 @@ static enum weft_exit show(struct question *question, bool json)
 		return command_fail(COMMAND, EXIT_BAD_ANSWER, "%s", error.text);
 	json_object_set_new(answer, "from", json_string(question->from));
 	json_object_set_new(answer, "to", json_string(question->to));
-	/* Tables that do not change in a new epoch keep their former one. */
+	/* Tables that do not change in a new epoch keep their previous epoch. */
 	given = json_integer_value(json_object_get(answer, "source_epoch"));
 	json_object_del(answer, "source_epoch");
 	json_object_set_new(

@@ -23,17 +23,17 @@
 
 #define CIRCLE_LOOKS 5 /* rounds of queries per search for a deadlock */
 
-#define MAP_PS (10 * PS_PER_S) /* for a mapper that is running when traffic is about to start */
+#define MAP_PS (10 * PS_PER_S) /* for a running mapper before traffic starts */
 
-/* Searches until there is a cycle. During the run, it only searches while all processes answer: the
- * search at the end asks them again, and its result is the one that counts. */
+/* Searches until there is a cycle. During the run, searches only while all processes answer; the
+ * search at the end queries them again and determines the result. */
 static void look_for_circle(struct lab_run *run, bool at_end)
 {
 	if (run->circle.channels == 0 && (at_end || !run->blind))
 		run->blind = !lab_circle_find(&run->lab, &run->state, &run->circle);
 }
 
-/* The processes load the traffic of this run instead of the traffic with which they started. */
+/* Returns true if the processes load traffic for this run, in place of their own. */
 static bool is_loaded(const struct lab_run *run)
 {
 	return run->arguments->sets > 0 || run->lab.fabric != 0;
@@ -60,7 +60,7 @@ static void send_traffic(struct lab_run *run, weft_time duration)
 		/* The lab was taken down. */
 		if (lab_run_count_left(run) == 0)
 			break;
-		/* True if the process has determined the requested value precisely enough. */
+		/* Returns true if the process knows the requested value precisely enough. */
 		if (run->lab.config->run.measure.until.interval_ppm > 0 && !lab_run_is_sending(run))
 			break;
 		if (++looks % CIRCLE_LOOKS == 0)
@@ -71,7 +71,7 @@ static void send_traffic(struct lab_run *run, weft_time duration)
 		lab_run_order(run, "traffic stop");
 }
 
-/* Programs send through TAPs while the processes report, so the difference may be a window per
+/* Programs send through TAPs while the processes report, so counts may differ by a window per
  * destination. */
 static uint64_t in_flight_max(const struct lab_run *run)
 {
@@ -145,7 +145,7 @@ static int measure(struct lab_run *run, struct error *error)
 			run->lab.path);
 	if (run_config_check_samples(&run->lab.config->run.measure, duration, error) < 0)
 		return -EINVAL;
-	/* Messages sent before there are routes would wait, and this wait would be measured. */
+	/* Messages sent before routes exist would wait, and this wait would be measured. */
 	result = lab_wait_mapped(
 		&run->lab, &run->state, true, lab_real_ms(&run->lab, MAP_PS), &mapper, error);
 	if (result < 0)
@@ -217,7 +217,7 @@ static void disconnect_all(struct lab_run *run)
 	free(run->result);
 }
 
-/* Whether a device on another machine is a host, which has its own clock. */
+/* Returns true if a device on another machine is a host, which then has its own clock. */
 static bool hosts_elsewhere(const struct lab_run *run)
 {
 	for (uint32_t i = 0; i < run->lab.topology->hosts; i++)
@@ -226,7 +226,6 @@ static bool hosts_elsewhere(const struct lab_run *run)
 	return false;
 }
 
-/* Prints the devices that are not covered by the result. */
 static void print_elsewhere(const struct lab_run *run)
 {
 	if (json_array_size(run->elsewhere) == 0)

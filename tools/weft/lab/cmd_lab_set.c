@@ -105,7 +105,7 @@ static bool is_meant(const struct setting *setting, uint32_t end)
 	return link_knobs_mean(setting->target, own, peer);
 }
 
-/* A host's name means its port. */
+/* Parses a target. A host's name means the host's port. */
 static int read_target(struct setting *setting, const char *text, struct error *error)
 {
 	const struct topology *topology = setting->lab->topology;
@@ -156,7 +156,7 @@ static void report_end(struct setting *setting, uint32_t end, const json_t *show
 	putchar('\n');
 }
 
-/* Index of the end in the topology, or UINT32_MAX if it is not in the target. */
+/* Returns the index of the end in the topology, or UINT32_MAX if the target does not include it. */
 static uint32_t find_end(const struct setting *setting, const json_t *shown)
 {
 	const struct topology *topology = setting->lab->topology;
@@ -174,8 +174,8 @@ static uint32_t find_end(const struct setting *setting, const json_t *shown)
 	return is_meant(setting, end) ? end : UINT32_MAX;
 }
 
-/* The number of the process's ends whose values do not match the command yet, or -EPROTO with error
- * set. 'done': prints each end in the target. */
+/* Returns the number of the process's ends whose values do not match the command yet, or
+ * -EPROTO with error set. 'done': prints each end in the target. */
 static int look(
 	struct setting *setting, struct lab_connection *connection, bool done, struct error *error)
 {

@@ -228,7 +228,7 @@ static void remove_sockets(const struct lab_up *up)
 	}
 }
 
-/* Restarts only ended processes; the others keep running in any case. */
+/* Restarts only processes that have ended; the others keep running in any case. */
 static int bring_back(struct lab_up *up, struct error *error)
 {
 	int result;
@@ -371,7 +371,7 @@ static enum weft_exit explain(const struct lab_arguments *arguments)
 		"lab up", error_exit_code(result), "standard output: %s", strerror(-result));
 }
 
-/* A lab on several machines. */
+/* Starts a lab on several machines. */
 static enum weft_exit up_there(const struct lab_arguments *arguments)
 {
 	struct lab_target target;
@@ -386,7 +386,7 @@ static enum weft_exit up_there(const struct lab_arguments *arguments)
 	return console_up(arguments, &lab);
 }
 
-/* The name of a running lab was given instead of its file. */
+/* Substitutes the file if the name of a running lab was given. */
 static void name_file(const struct lab_arguments *arguments, struct error *error)
 {
 	struct lab_target target;

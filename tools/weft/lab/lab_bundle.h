@@ -11,15 +11,15 @@
 #include "base/weft_error.h"
 #include "experiment/lab/lab.h"
 
-/* {file name: its bytes as hexadecimal digits}; the lab file is "lab.yaml", and names the others
- * without a folder. The caller's reference; NULL with error set on failure. */
+/* Returns {file name: its bytes as hexadecimal digits}, the caller's reference. The lab file is
+ * "lab.yaml", and names the others without a folder. Returns NULL with error set on failure. */
 json_t *lab_bundle_make(const struct lab *lab, struct error *error);
 
 /* The folder "RUN_DIR.files". */
 void lab_bundle_dir(const char *run_dir, char *dir, size_t size);
-/* Writes the files there. Returns 0, or -errno with error set; -EINVAL: not a bundle. */
+/* Writes the files. Returns 0, or -errno with error set; -EINVAL: not a bundle. */
 int lab_bundle_write(const char *run_dir, json_t *files, struct error *error);
-/* Returns 0 if the files there are identical or there are none, or -EINVAL with error set, which
+/* Returns 0 if the existing files are identical or there are none, or -EINVAL with error set, which
  * names the first one that differs. */
 int lab_bundle_compare(const char *run_dir, json_t *files, struct error *error);
 /* Removes the folder. It is not an error if there is none. */

@@ -28,7 +28,7 @@ static void add_total(json_t *total, const json_t *more)
 		json_object_set(total, worst[i], json_object_get(more, worst[i]));
 }
 
-/* Returns the number that follows the last one on the page. */
+/* Returns the number after the last one on the page. */
 static unsigned long long behind_page(const json_t *page)
 {
 	unsigned long long next = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Interfaces that 'weft lab up' makes: the veth pairs of links, and the uplink. For the uplink, a
+/* Interfaces that 'weft lab up' creates: the veth pairs of links, and the uplink. For the uplink, a
  * veth pair leads from the namespace of an edge to the namespace of the command, which forwards to
  * the interface of the lab file. Both ends translate addresses (NAT), so the lab's network needs no
  * route outside, and labs with the same network can share an interface. */

@@ -193,11 +193,11 @@ static bool is_cut(json_t *links, const char *port)
 	return strcmp(lab_text(lab_row(links, "port", port), "state"), "cut") == 0;
 }
 
-/* The loop carries it out in its next iterations. */
+/* Waits for the loop to execute the command in its next iterations. */
 static int wait_for(
 	struct lab_connection *connection, const char *port, bool cut, struct error *error)
 {
-	/* If there are many links, querying them takes long. */
+	/* Querying many links takes a long time. */
 	for (uint64_t until = lab_now_ms() + LAB_FOLLOW_MS; lab_now_ms() < until;) {
 		json_t *links = lab_ask_links(connection, error);
 		bool done = links != NULL && is_cut(links, port) == cut;

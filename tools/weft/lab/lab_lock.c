@@ -20,7 +20,7 @@
 #define TRIES   100             /* retries while other commands take and release the lock */
 #define NAME_MS 1000 /* for a new holder to write its id, or for a child to release the lock */
 
-/* The previous holder removed the file after it was opened here. */
+/* Returns true if the previous holder removed the file after it was opened here. */
 static bool was_removed(int fd, const char *path)
 {
 	struct stat ours, there;
@@ -45,8 +45,8 @@ static int refuse(int fd, const char *dir, struct error *error)
 	return pid != NULL && (kill(atoi(pid), 0) == 0 || errno == EPERM) ? -EINVAL : -EBUSY;
 }
 
-/* In a shared folder such as /tmp, another user may have created the file, or a link to one of this
- * user's files. */
+/* Checks the owner, because in a shared folder such as /tmp, another user may have created the
+ * file, or a link to one of this user's files. */
 static bool is_ours(int fd)
 {
 	struct stat status;
@@ -97,8 +97,8 @@ void lab_lock_pass(const struct lab_lock *lock)
 	setenv(PASSED, number, 1);
 }
 
-/* The lock that lab_lock_pass() left to this program, if it is for 'path'; else -1. Processes that
- * this program starts do not inherit it. */
+/* Returns the lock that lab_lock_pass() passed to this program, if it is for 'path'; otherwise -1.
+ * Processes that this program starts do not inherit it. */
 static int take_passed(const char *path)
 {
 	const char *number = getenv(PASSED);

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* One command at a time brings a lab up or takes it down, and one sends its traffic: it holds
- * DIR.lock, a file next to the run directory DIR, or, for traffic, run.lock inside it. The file
- * names the action. The kernel releases the lock when the command ends, for whatever reason; the
- * processes of the lab do not hold it. */
+/* Only one command at a time brings a lab up or takes it down, and only one sends its traffic. The
+ * former holds DIR.lock, a file next to the run directory DIR, and the latter run.lock inside DIR.
+ * The file names the action. The kernel releases the lock when the command ends, for whatever
+ * reason; the processes of the lab do not hold it. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -19,22 +19,23 @@ struct lab_lock {
 	char path[300];
 };
 
-/* 'work' ends the sentence "this lab is being …": "brought up". Makes the folders above 'dir'.
- * Returns -EINVAL with error set: another command is working on this lab; the error names its
- * action, which it has one second to write. -errno and error: the file cannot be created. */
+/* Takes the lock. 'work' completes the sentence "this lab is being …": "brought up". Creates the
+ * folders above 'dir'. Returns 0, or with error set -EINVAL if another command holds the lock (the
+ * error names its action, which it must write within a second), or -errno if no file can be
+ * created. */
 int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, struct error *error);
-/* In a child, before it becomes another weft command, which then inherits the lock. */
+/* Call in a child before it executes another weft command, which then inherits the lock. */
 void lab_lock_pass(const struct lab_lock *lock);
 /* Removes the file, and /run/weft after the last lab. Does nothing if the lock is not held. */
 void lab_lock_release(struct lab_lock *lock);
 
-/* Signals that end commands: all long waits check the flag. */
+/* Signals that end commands. All long waits check the flag. */
 
 /* SIGINT and SIGTERM set a flag instead of ending the program. */
 void lab_catch_signals(void);
 bool lab_interrupted(void);
 const atomic_bool *lab_stop_flag(void);
-/* The signal was handled: from now on, only another signal ends the cleanup. */
+/* Call when the signal has been handled: from now on, only another signal ends the cleanup. */
 void lab_forget_interrupt(void);
 /* Waits for a child that ends soon; signals do not interrupt the wait. Returns its status, as
  * waitpid() does. */

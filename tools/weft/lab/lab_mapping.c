@@ -180,7 +180,7 @@ static int check_leaders(const json_t *mapping, uint32_t planes, struct error *w
 	return 0;
 }
 
-/* A leading mapper; if there are several, the one that the device follows. */
+/* Returns a leading mapper; if there are several, the one that the device follows. */
 static json_t *find_leader(const json_t *mapping, const char *host)
 {
 	json_t *mapper;
@@ -240,7 +240,7 @@ bool lab_mapping_done(const json_t *mapping, bool alone, uint32_t planes, struct
 	}
 	if (leader != NULL && check_leaders(mapping, planes, why) < 0)
 		return false;
-	/* If the mapper runs on another machine, all devices must follow that one. */
+	/* If the mapper runs on another machine, all devices must follow it. */
 	name = leader != NULL ? lab_text(leader, "host") : first_followed(agents);
 	if (name[0] == '\0') {
 		error_set(why, EAGAIN,

@@ -13,21 +13,21 @@ json_t *lab_mapping_create(void);
 int lab_mapping_add(
 	json_t *mapping, const struct lab_record *record, const char *dir, struct error *error);
 
-/* True if this candidate is the leader, with or without routes. */
+/* Returns true if this candidate is the leader, with or without routes. */
 bool lab_mapping_leads(const json_t *mapper);
-/* The leading mapper; if there are several, the one with the most switches. NULL if there is none
- * on this machine. */
+/* Returns the leading mapper; if there are several, the one with the most switches. Returns NULL if
+ * there is none on this machine. */
 json_t *lab_mapping_leader(const json_t *mapping);
 /* The leading mapper on any machine. Devices here recognise a remote mapper by its heartbeats. */
 struct lab_lead {
 	const char *host;    /* NULL: unknown; points into the mapping */
 	bool elsewhere;      /* runs on another machine */
-	bool silent;         /* if 'elsewhere': no device here received it for a long time */
+	bool silent;         /* if 'elsewhere': no device here has received it for a long time */
 	json_int_t epoch;    /* epoch of its tables, as far as devices here use them */
 	json_int_t heard_ns; /* if 'elsewhere': time since a device here last received it */
 };
 
-/* 'elsewhere': devices that run on other machines (lab_state.h). */
+/* Returns the leading mapper. 'elsewhere': devices on other machines (lab_state.h). */
 struct lab_lead lab_mapping_lead(const json_t *mapping, const json_t *elsewhere);
 /* Returns whether a mapper leads and is sending. Otherwise 'why' gives the reason. */
 bool lab_lead_lives(const struct lab_lead *lead, struct error *why);
@@ -43,8 +43,8 @@ bool lab_mapping_reaches(const json_t *mapping, const struct topology *topology,
 /* Returns the number of leading mappers. */
 unsigned lab_mapping_leaders(const json_t *mapping);
 
-/* Whether mapping is complete: one mapper leads in each plane, has routes for everything that it
- * found and no work left, and every device here follows one of them and uses its tables. 'alone':
- * the whole lab is on this machine, so the mappers must also be here. Otherwise 'why' gives the
- * reason. */
+/* Returns whether mapping is complete: in each plane, one mapper leads, has routes for
+ * everything that it found, and has no work left; and every device here follows a leader and uses
+ * its tables. 'alone': the whole lab is on this machine, so the mappers must also be here.
+ * Otherwise 'why' gives the reason. */
 bool lab_mapping_done(const json_t *mapping, bool alone, uint32_t planes, struct error *why);

@@ -88,7 +88,7 @@ static int call(struct lab_connection *connection, const char *command, char *re
 	return receive_there(connection, reply, size, error);
 }
 
-/* The value in a telemetry reply; the caller's reference. Returns NULL with error set. */
+/* Returns the value in a telemetry reply, the caller's reference, or NULL with error set. */
 static json_t *value_of(const struct lab_connection *connection, const char *command,
 	const char *reply, struct error *error)
 {
@@ -121,7 +121,7 @@ json_t *lab_ask(struct lab_connection *connection, const char *command, struct e
 	return value_of(connection, command, reply, error);
 }
 
-/* The answer to a command, whose reference it takes; NULL: there already is a fault. */
+/* Judges the answer to a command, and takes its reference; NULL: there already is a fault. */
 static int judge_order(const struct lab_connection *connection, json_t *value, char *answer,
 	size_t size, struct error *error)
 {
@@ -148,7 +148,7 @@ int lab_order(struct lab_connection *connection, const char *command, char *answ
 /* Number of names on each page of a list except the last (lib/telemetry/telemetry.h). */
 #define LIST_PAGE 500
 
-/* All pages of a list of devices; NULL with error set on failure. */
+/* Returns all pages of a list of devices; NULL with error set on failure. */
 static json_t *ask_names(struct lab_connection *connection, const char *class, struct error *error)
 {
 	json_t *names, *page = NULL;
@@ -247,8 +247,8 @@ json_t *lab_ask_links(struct lab_connection *connection, struct error *error)
 }
 
 #define STEP_MS       5
-#define REPORT_MS     5000  /* for a process to start a file */
-#define WRITING_MS    60000 /* ... and to write it */
+#define REPORT_MS     5000  /* time for a process to create a file */
+#define WRITING_MS    60000 /* time to write it */
 #define ORDER_TRIES   400
 #define CONTROL_BYTES (LAB_CONTROL_PATH + 64)
 
@@ -272,7 +272,7 @@ static void write_control(char command[CONTROL_BYTES], const char *text)
 	snprintf(command, CONTROL_BYTES, "/weft/control,%s", text);
 }
 
-/* The loop still has a command that it has not read. */
+/* Returns true if the loop has not read its previous command yet. */
 static bool is_busy(int result, const struct error *error)
 {
 	return result < 0 && strstr(error->text, "has not been processed") != NULL;
@@ -318,7 +318,7 @@ void lab_control_all(struct lab_obedience *all, unsigned count, const char *text
 	for (unsigned i = 0; i < count; i++)
 		if (all[i].connection->remote != NULL)
 			obey_there(&all[i], command);
-	/* Only when no answer of a session is outstanding. */
+	/* Retried only when no answer of a session is outstanding. */
 	for (unsigned i = 0; i < count; i++)
 		if (is_busy(all[i].result, &all[i].error))
 			all[i].result = lab_control(all[i].connection, text, &all[i].error);
@@ -411,7 +411,7 @@ static int explain_silence(
 int lab_control_file(struct lab_connection *connection, const struct lab_record *record,
 	const char *dir, const char *text, char path[LAB_CONTROL_PATH], struct error *error)
 {
-	/* Every file of this command has a different name. */
+	/* Gives every file of this command a different name. */
 	static atomic_uint files;
 	char command[LAB_CONTROL_PATH + 32], part[LAB_CONTROL_PATH + 8];
 	int result;

@@ -9,16 +9,16 @@
 #include "base/weft_error.h"
 #include "lab_state.h"
 
-/* How long a process that is not stopped may take to answer or to follow a command. It usually
- * needs microseconds; with twenty other processes competing for its CPU, more than 3 s were
- * observed. */
+/* Time in which a process that is not stopped must answer or execute a command. It usually needs
+ * microseconds; more than 3 s were observed with twenty processes competing for its CPU. */
 #define LAB_FOLLOW_MS 15000
 
 struct lab_connection {
 	const char *prefix;
-	int fd;                    /* -1: none, or the process closed it because it is ending */
-	int patience_ms;           /* for an answer of a process of this machine */
-	struct lab_remote *remote; /* process that is queried from a console; else NULL */
+	int fd;          /* -1: none, or the process closed it because it is ending */
+	int patience_ms; /* timeout for an answer from a process on this machine */
+	struct lab_remote
+		*remote; /* session with the machine, if queried from a console; else NULL */
 };
 
 /* Returns 0, or -errno with error set: -ENOENT or -ECONNREFUSED if the process does not run
@@ -27,15 +27,15 @@ int lab_connect(
 	struct lab_connection *connection, const struct lab_record *record, struct error *error);
 void lab_disconnect(struct lab_connection *connection);
 
-/* The value that telemetry returns for the command "/weft/…"; the caller's reference. Returns NULL
- * with error set. */
+/* Returns telemetry's value for the command "/weft/…", the caller's reference, or NULL with error
+ * set. */
 json_t *lab_ask(struct lab_connection *connection, const char *command, struct error *error);
 /* Appends the objects of a page: DPDK 22.11 writes an array of them as {"0": {…}, "1": {…}}.
  * Returns their number. */
 size_t lab_append_page(json_t *into, json_t *page);
 
-/* For a command that answers "ok …" or "error: …". Returns 0 with the text after "ok " in 'answer'
- * (may be NULL), or -EINVAL with error set. */
+/* Sends a command whose answer is "ok …" or "error: …". Returns 0 with the text after "ok " in
+ * 'answer' (may be NULL), or -EINVAL with error set. */
 int lab_order(struct lab_connection *connection, const char *command, char *answer, size_t size,
 	struct error *error);
 
@@ -44,7 +44,7 @@ int lab_order(struct lab_connection *connection, const char *command, char *answ
 int lab_ask_class(
 	struct lab_connection *connection, const char *class, json_t *into, struct error *error);
 
-/* Members of an answer; "", 0 and false if the member is missing. */
+/* Return members of an answer; "", 0 and false if the member is missing. */
 const char *lab_text(const json_t *object, const char *name);
 
 static inline uint64_t json_count_of(const json_t *object, const char *name)
@@ -62,7 +62,7 @@ static inline bool json_flag_of(const json_t *object, const char *name)
 	return json_is_true(json_object_get(object, name));
 }
 
-/* The object in a list that has this text as a member, or NULL. */
+/* Returns the object in a list that has this text as a member, or NULL. */
 json_t *lab_row(const json_t *list, const char *member, const char *text);
 
 /* All pages of /weft/links. */
@@ -72,8 +72,8 @@ json_t *lab_ask_links(struct lab_connection *connection, struct error *error);
 
 #define LAB_CONTROL_PATH 400
 
-/* Gives the loop a command; it accepts one at a time, so this waits until the loop has accepted it.
- * Returns -EINVAL with error set. */
+/* Sends the loop a command, and waits until the loop has accepted it, because it accepts one at a
+ * time. Returns -EINVAL with error set. */
 int lab_control(struct lab_connection *connection, const char *text, struct error *error);
 
 /* A process that gets a command, and its answer. */
@@ -83,20 +83,20 @@ struct lab_obedience {
 	struct error error;
 };
 
-/* lab_control() for several processes, as concurrently as possible: all machines have received the
- * command before the first answer is awaited. */
+/* Like lab_control(), for several processes, as concurrently as possible: all machines have
+ * received the command before the first answer is awaited. */
 void lab_control_all(struct lab_obedience *all, unsigned count, const char *text);
 
-/* lab_control() for a command that ends with a PATH: chooses a path in 'dir' and waits for the
- * file, which the caller removes. For a process of another machine the path is there, and the file
- * is copied to a temporary one here. Fails with -ENODEV: the process ended, or does not write. */
+/* Like lab_control(), for a command that ends with a PATH: chooses a path in 'dir' and waits for
+ * the file, which the caller removes. For a process on another machine, the file is created there
+ * and copied to a temporary file here. Returns -ENODEV if the process ended or does not write. */
 int lab_control_file(struct lab_connection *connection, const struct lab_record *record,
 	const char *dir, const char *text, char path[LAB_CONTROL_PATH], struct error *error);
 /* Returns the file's contents and removes it. Returns NULL with error set. */
 json_t *lab_control_json(struct lab_connection *connection, const struct lab_record *record,
 	const char *dir, const char *text, struct error *error);
-/* The same for "report", with a longer timeout: a process with a million samples needs a long time
- * to write it. */
+/* Like lab_control_json(), for "report", with a longer timeout: a process with a million samples
+ * needs a long time to write its report. */
 json_t *lab_control_report(struct lab_connection *connection, const struct lab_record *record,
 	const char *dir, struct error *error);
 

@@ -8,7 +8,6 @@
 
 #include "lab_query.h"
 
-/* Returns whether the link's other end is on another machine. */
 static bool leads_away(const json_t *link, const json_t *elsewhere)
 {
 	const char *peer = lab_text(link, "peer");
@@ -18,7 +17,7 @@ static bool leads_away(const json_t *link, const json_t *elsewhere)
 	return lab_elsewhere_has(elsewhere, device) || lab_elsewhere_has(elsewhere, peer);
 }
 
-/* "nothing was received from spine, which runs on another machine: …" */
+/* Writes, for example, "nothing was received from spine, which runs on another machine: …". */
 static void describe_unheard(const json_t *link, const json_t *elsewhere, char *out, size_t size)
 {
 	const char *peer = lab_text(link, "peer");

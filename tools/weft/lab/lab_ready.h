@@ -23,16 +23,16 @@ struct lab_ready {
 void lab_ready_ask(
 	const struct lab_record *record, const json_t *elsewhere, struct lab_ready *ready);
 
-/* As above, from an answer to /weft/links. */
+/* Like lab_ready_ask(), from an answer to /weft/links. */
 void lab_ready_read(json_t *links, const json_t *elsewhere, struct lab_ready *ready);
 
-/* "s0:3 is cabled to another fabric (number 0x1234)" for a link in state "other fabric"; "s0:3
- * receives hellos of s2:1 instead of s1:0" for one in state "wrong port". Returns false for any
- * other state. */
+/* Writes "s0:3 is cabled to another fabric (number 0x1234)" for a link in state "other fabric";
+ * "s0:3 receives hellos of s2:1 instead of s1:0" for one in state "wrong port". Returns false for
+ * any other state. */
 bool lab_ready_stranger(const json_t *link, char *out, size_t size);
 
-/* Exhausted buffer pools. Every device reports them in a counter of its own, or of one of its
- * ports, named 'no_mbuf' or 'pool_empty'. */
+/* Exhausted buffer pools. Every device reports them in a counter 'no_mbuf' or 'pool_empty' of its
+ * own or of one of its ports. */
 
 /* Checks {device or port: {counter: value}} of hosts or switches. Returns 0, or -ENOBUFS with error
  * set, which names the first exhausted pool and the number of others. */

@@ -20,11 +20,11 @@
 #define ANSWER_MAX (256u << 20)
 #define END_MS     2000 /* how long a session may take to end by itself */
 #define STEP_MS    5
-#define LOOK_MS    100 /* between two checks for a signal */
+#define LOOK_MS    100 /* interval between two checks for a signal */
 
 /* --- the process --- */
 
-/* In the child; does not return. */
+/* Runs in the child; does not return. */
 static void become(const struct lab_ssh_command *command, int fd, int said)
 {
 	sigset_t none;
@@ -62,7 +62,6 @@ static int spawn(struct lab_remote *remote, const struct lab_ssh_command *comman
 	return result;
 }
 
-/* The session's standard error so far. */
 static void read_said(const struct lab_remote *remote, char said[LAB_REMOTE_SAID])
 {
 	size_t used = 0;
@@ -74,7 +73,7 @@ static void read_said(const struct lab_remote *remote, char said[LAB_REMOTE_SAID
 	said[used] = '\0';
 }
 
-/* The status of the ended process. A process that does not end is killed. */
+/* Returns the status of the ended process. A process that does not end is killed. */
 static int reap(struct lab_remote *remote, int patience_ms)
 {
 	int status = 0;
@@ -106,7 +105,7 @@ static void put_away(struct lab_remote *remote)
 	remote->used = remote->room = 0;
 }
 
-/* 'why' NULL: the session ended, and its own output gives the reason. */
+/* Breaks off the session. 'why' NULL: the session ended, and its own output gives the reason. */
 static int break_off(struct lab_remote *remote, const char *why, struct error *error)
 {
 	char reason[LAB_SSH_WHY_MAX], said[LAB_REMOTE_SAID];
@@ -184,7 +183,7 @@ int lab_remote_send(struct lab_remote *remote, json_t *request, struct error *er
 	return result;
 }
 
-/* The end of the first line in the buffer; NULL: there is no complete line yet. */
+/* Returns the end of the first line in the buffer; NULL: there is no complete line yet. */
 static char *line_end(const struct lab_remote *remote)
 {
 	return remote->used > 0 ? memchr(remote->bytes, '\n', remote->used) : NULL;
@@ -244,8 +243,8 @@ static int wait_to_receive(
 	}
 }
 
-/* The next line; NULL with error set if the session is broken. 'heeds': a signal ends the wait;
- * false after a signal, because answers from processes that were told to stop are still wanted. */
+/* Returns the next line; NULL with error set if the session is broken. 'heeds': a signal ends the
+ * wait; false after a signal, because processes that were told to stop still answer. */
 static json_t *receive_line(
 	struct lab_remote *remote, int timeout_ms, bool heeds, struct error *error)
 {

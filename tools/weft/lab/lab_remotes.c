@@ -44,7 +44,7 @@ static struct lab_record *record_at(
 	return NULL;
 }
 
-/* An answer to "open" or "state". */
+/* Processes an answer to "open" or "state". */
 static void take_answer(struct lab_state *state, struct lab_remote *remote, const json_t *answer)
 {
 	json_t *process;

@@ -19,16 +19,16 @@ void lab_remotes_refresh(struct lab_state *state);
 
 /* Prints a line on standard error for each unreachable machine; returns their number. */
 unsigned lab_remotes_send(const struct lab_state *state, const char *command);
-/* The number of machines on which the lab is up, or has remains. */
+/* Returns the number of machines on which the lab is up or has remains. */
 unsigned lab_remotes_up(const struct lab_state *state);
 
 /* Holds the lock for sending traffic on all machines until the sessions end. Returns 0, or -errno
  * with error set. */
 int lab_remotes_lock(struct lab_state *state, struct error *error);
 
-/* How to reach a machine of the lab; 'control' may be "". */
+/* Returns how to reach a machine of the lab; 'control' may be "". */
 struct lab_ssh_target lab_remotes_target(
 	const struct lab *lab, unsigned machine, const char *control);
-/* The path prefix of the sockets of shared connections, in the console's folder
+/* Writes the path prefix of the sockets of shared connections, in the console's folder
  * (lab_ssh_control()); "" if there is none. */
 void lab_remotes_control(const struct lab *lab, char control[LAB_SSH_CONTROL_MAX]);

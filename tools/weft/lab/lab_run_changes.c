@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Changes made to a lab since it came up that are not in its file: they belong in the result of a
- * run. */
+/* Changes made to a lab since it came up that are not in its file. They are included in the
+ * result of a run. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -179,7 +179,7 @@ void lab_run_changes_print(const json_t *changes, FILE *out)
 	}
 }
 
-/* Keys that a run may set; the keys of the fabric itself keep the values from the lab's start. */
+/* Checks a key that a run may set. Keys of the fabric keep their values from the lab's start. */
 static int check_key(const struct lab *lab, const char *set, struct error *error)
 {
 	static const char *const keys[] = {"traffic", "events", "measure", "fidelity", "seed"};
@@ -193,8 +193,8 @@ static int check_key(const struct lab *lab, const char *set, struct error *error
 		set, (int)strcspn(set, "="), set, lab->plan->lab);
 }
 
-/* The numbers of entries, and thus of their counters, and of schedules are the same as when the lab
- * was started. */
+/* Checks that the numbers of entries (and their counters) and schedules are the same as at the
+ * lab's start. */
 static int check_shape(const struct lab *lab, const struct run_config *run, struct error *error)
 {
 	uint32_t count = lab->config->run.traffic.count;

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How long to wait for frames in flight at the end of traffic, in the lab's time: since the last
- * arrival; and in total, after a signal. */
+/* Timeouts for frames in flight at the end of traffic, in the lab's time: since the last arrival;
+ * and in total, after a signal. */
 #define DRAIN_MS 4000
 #define HURRY_MS 600
 
@@ -44,13 +44,13 @@ unsigned lab_run_count_left(struct lab_run *run)
 	return left;
 }
 
-/* For example, a stopped process neither obeys nor reports. */
+/* Gives up a process that does not answer, such as a stopped one. */
 static void give_up_silent(
 	struct lab_run *run, unsigned i, const char *what, const struct error *error)
 {
 	char why[ERROR_TEXT + 64];
 
-	/* A killed process may need seconds to end, but it closes its sockets at once. */
+	/* A killed process may need seconds to end, but it closes its sockets immediately. */
 	if (!lab_run_lost(run, i))
 		lab_record_dies(&run->state.process[i]);
 	if (lab_run_lost(run, i))
@@ -113,7 +113,7 @@ static int add_part(const struct lab_run *run, unsigned i, struct run_result *in
 				 run->state.process[i].name);
 }
 
-/* The report of a process, or only its counts, without the samples; NULL if it does not report. */
+/* Returns the report of a process, without the samples unless 'whole'; NULL without an answer. */
 static json_t *ask_part(struct lab_run *run, unsigned i, bool whole)
 {
 	struct lab_connection *connection = &run->asked[i].connection;
@@ -177,8 +177,8 @@ int lab_run_collect_quiet(struct lab_run *run, struct error *error)
 	return 0;
 }
 
-/* The longest stall during the traffic or before it: the command to start may have found the
- * process stopped. */
+/* Returns the longest stall during the traffic or before it, because the process may have been
+ * stopped when the start command arrived. */
 static uint64_t stall_of(const json_t *before, const json_t *part)
 {
 	uint64_t stall = json_count_of(part, "stall_ns");
@@ -188,7 +188,7 @@ static uint64_t stall_of(const json_t *before, const json_t *part)
 	return absent > stall ? absent : stall;
 }
 
-/* The sums over the processes that answer, now and before. */
+/* Sums over the processes that answer, now and before. */
 static int collect(struct lab_run *run, bool whole, struct error *error)
 {
 	int result = 0;
@@ -220,8 +220,8 @@ static int collect_fresh(struct lab_run *run, bool whole, struct error *error)
 	return result;
 }
 
-/* Messages that arrived twice; 0 if that cannot be determined, because some of them were sent by
- * hosts that are not queried. */
+/* Returns the number of messages that arrived twice; 0 if unknown, because hosts that are not
+ * queried sent some of them. */
 static uint64_t surplus(struct lab_run *run)
 {
 	return lab_run_is_partial(run) || lab_run_count_left(run) < run->state.processes
@@ -230,7 +230,7 @@ static uint64_t surplus(struct lab_run *run)
 }
 
 /* Processes start when their loops receive the command, so on a busy machine some end later than
- * others: before that, equal counts prove nothing. */
+ * others. Until all have ended, equal counts prove nothing. */
 static bool is_settled(struct lab_run *run, uint64_t since_arrival_ms)
 {
 	if (run->result->sending > 0)

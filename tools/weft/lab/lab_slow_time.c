@@ -20,7 +20,7 @@
 #define LIBRARY "/usr/lib/*/faketime/libfaketime.so.1"
 #define PRELOAD "weft-time.so"
 #define NS      INT64_C(1000000000)
-/* libfaketime takes one while it reads the start; a program that is killed then keeps it. */
+/* libfaketime takes a token while it reads the start; a program killed then never returns it. */
 #define TOKENS 1000000
 
 /* struct ft_shared_s of libfaketime. */
@@ -31,7 +31,7 @@ struct shared_start {
 
 /* --- the start --- */
 
-/* The second line of the lab's clock. */
+/* Reads the second line of the lab's clock. */
 static int read_origin(const char *run_dir, int64_t *origin_ns, struct error *error)
 {
 	char path[PATH_MAX];
@@ -56,8 +56,8 @@ static void name_of(int64_t origin_ns, char name[64])
 	snprintf(name, 64, "/weft-time-%" PRId64, origin_ns);
 }
 
-/* The clock's value when the time of day was 'origin_ns'. Uses system calls directly, because this
- * process may itself run under libfaketime. */
+/* Returns the clock's value at the time of day 'origin_ns'. Uses system calls directly, because
+ * this process may itself run under libfaketime. */
 static struct timespec at_origin(clockid_t clock, int64_t origin_ns)
 {
 	struct timespec day, now;
@@ -69,7 +69,7 @@ static struct timespec at_origin(clockid_t clock, int64_t origin_ns)
 	return (struct timespec){.tv_sec = ns / NS, .tv_nsec = ns % NS};
 }
 
-/* Written in one step: programs that start meanwhile see a complete start, this one or an
+/* Written atomically: programs that start at the same time see a complete start, this one or an
  * equivalent one. */
 static int share_start(const char *name, int64_t origin_ns, struct error *error)
 {
@@ -99,7 +99,7 @@ static int share_start(const char *name, int64_t origin_ns, struct error *error)
 
 /* --- the libraries --- */
 
-/* Next to this program in a build, otherwise in the installation folder. */
+/* Searches next to this program in a build, otherwise in the installation folder. */
 int lab_preload_find(const char *name, char path[PATH_MAX], struct error *error)
 {
 	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 64);

@@ -240,7 +240,7 @@ void lab_snapshot_source(const char *dir, char *path, size_t size)
 	fclose(file);
 }
 
-/* In the folder of labs: names of labs do not contain dots. */
+/* For paths in the lab folder: lab names do not contain dots. */
 static bool has_console_end(const char *dir)
 {
 	size_t length = strlen(dir), end = strlen(LAB_CONSOLE_END);
@@ -277,7 +277,7 @@ static bool make_absolute(const char *file, char out[PATH_MAX])
 	return length < PATH_MAX;
 }
 
-/* The lab that was started from a file that no longer exists. */
+/* Finds the lab that was started from a file that no longer exists. */
 static bool find_by_source(const char *file, struct lab_target *target)
 {
 	char labs[RUNTIME_DIR_MAX], wanted[PATH_MAX], source[PATH_MAX], dir[sizeof(target->dir)];
@@ -313,7 +313,7 @@ static bool find_folder(const char *name, const char *end, struct lab_target *ta
 	       access(target->dir, F_OK) == 0;
 }
 
-/* The console may also be one of the machines. */
+/* Finds a lab by name. The console may also be one of the machines. */
 static bool find_by_name(const struct lab_arguments *arguments, struct lab_target *target)
 {
 	const char *name = arguments->file;

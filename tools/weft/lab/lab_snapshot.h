@@ -14,25 +14,25 @@
 
 /* Result of lab_snapshot_find(). */
 struct lab_target {
-	bool by_name;   /* a running lab is meant; otherwise 'file' is the given file */
-	bool console;   /* by name: a lab on several machines that was started from here */
+	bool by_name;   /* 'file' names a running lab; otherwise it is the given file */
+	bool console;   /* by name: the lab is on several machines and was started from here */
 	char file[512]; /* to open */
 	char dir[256];  /* run directory; "": the one that the file implies */
 };
 
 /* An existing file or a topology generator is used as such, unless it is a folder, or a topology
  * kind without options, with the name of a running lab. Anything else is the name of a lab, or the
- * path of the file from which a running lab was started. Returns -ENOENT with error set: it is none
- * of these. */
+ * path of the file from which a running lab was started. Returns -ENOENT with error set if it is
+ * none of these. */
 int lab_snapshot_find(
 	const struct lab_arguments *arguments, struct lab_target *target, struct error *error);
 
-/* The suffix of the console's folder for a lab on several machines. It is next to the folder that
- * the lab has on a machine. */
+/* Suffix of the console's folder for a lab on several machines. The folder is next to the lab's
+ * folder on a machine. */
 #define LAB_CONSOLE_END ".console"
 
-/* Whether the folder, wherever it is, belongs to a console: it has a lab file with machines, and no
- * process of the lab was started in it. */
+/* Returns whether the folder, wherever it is, belongs to a console: it has a lab file with
+ * machines, and no process of the lab was started in it. */
 bool lab_snapshot_is_console(const char *dir);
 
 /* Opens the lab file, or the copy that the lab keeps. Without --machine, a file with machines means
@@ -41,8 +41,8 @@ bool lab_snapshot_is_console(const char *dir);
 int lab_snapshot_open(const struct lab_arguments *arguments, struct lab *lab,
 	struct lab_target *target, struct error *error);
 
-/* The lab file with every default, and with the topology itself instead of its file's name, because
- * that file may be removed or changed later. The caller frees it; NULL if out of memory. */
+/* Returns the lab file with every default, and with the topology in place of its file name,
+ * because that file may change later. The caller frees the text; NULL if out of memory. */
 char *lab_snapshot_text(const struct lab *lab, size_t *length);
 
 /* Writes the file into the run directory. Returns 0, or -errno with error set. */
@@ -53,8 +53,8 @@ int lab_snapshot_write(const struct lab *lab, struct error *error);
  * with error set. */
 int lab_snapshot_check(const struct lab *lab, struct error *error);
 
-/* The same, ignoring these keys; the list ends with NULL. */
+/* Like lab_snapshot_check(), ignoring these keys; the list ends with NULL. */
 int lab_snapshot_check_but(const struct lab *lab, const char *const *but, struct error *error);
 
-/* The file from which the lab in 'dir' was started; "" if unknown. */
+/* Writes the file from which the lab in 'dir' was started; "" if unknown. */
 void lab_snapshot_source(const char *dir, char *path, size_t size);

@@ -35,9 +35,9 @@ static int enter_netns(const char *name)
 	return result;
 }
 
-/* Neither Ctrl-C nor the end of the terminal reaches the process. It does not get its own session:
- * with autogroups, the kernel first divides CPU time among sessions, and then a lab's loops, which
- * sleep and wake all the time, keep loops of other sessions off a CPU for seconds. */
+/* Neither Ctrl-C nor the end of the terminal reaches the process. It does not get its own
+ * session: with autogroups, the kernel divides CPU time among sessions first, and a lab's loops,
+ * which sleep and wake continuously, keep other sessions off a CPU for seconds. */
 static void leave_terminal(void)
 {
 	setpgid(0, 0);
@@ -45,8 +45,8 @@ static void leave_terminal(void)
 	signal(SIGTTOU, SIG_IGN); /* an error may appear on the terminal */
 }
 
-/* In the child; does not return. Errors are written to the log, which 'up' reads, as if the program
- * had written them. */
+/* Runs in the child; does not return. Errors are written to the log, which 'up' reads, as if the
+ * program had written them. */
 static void become(char *const argv[], const char *netns, const char *log)
 {
 	const char *slash = strrchr(argv[0], '/'), *program = slash != NULL ? slash + 1 : argv[0];
@@ -71,7 +71,7 @@ static void become(char *const argv[], const char *netns, const char *log)
 	_exit(EXIT_NOT_ABLE);
 }
 
-/* In the child: waits until the parent has recorded this process. */
+/* Runs in the child: waits until the parent has recorded this process. */
 static void wait_for_word(const int word[2])
 {
 	ssize_t got;
@@ -179,7 +179,7 @@ unsigned lab_end_processes(const struct lab_state *state, int patience_ms)
 #define REAP_MS      2000
 #define REAP_STEP_MS 5
 
-/* "6,339,5140900,-;Out of memory: Killed process 712 (weft-switch) total-vm:…" */
+/* Parses lines such as "6,339,5140900,-;Out of memory: Killed process 712 (weft-switch) …". */
 bool lab_ending_names(const char *line, const char *program, pid_t pid, uint64_t since_us)
 {
 	const char *killed = strstr(line, "Killed process ");
@@ -193,8 +193,8 @@ bool lab_ending_names(const char *line, const char *program, pid_t pid, uint64_t
 	return victim == (long)pid && at_us >= since_us && strncmp(name, program, COMM_MAX) == 0;
 }
 
-/* Start time of a process on the log's clock, minus a second, because the two clocks differ
- * slightly. */
+/* Returns the start time of a process on the log's clock, minus a second, because the two clocks
+ * differ slightly. */
 static uint64_t started_us(const struct lab_record *record)
 {
 	uint64_t us = record->start * 1000000 / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -212,7 +212,7 @@ bool lab_ending_in_log(const struct lab_record *record)
 
 	if (fd < 0)
 		return false;
-	/* EPIPE: records were overwritten meanwhile; the next read continues after them. */
+	/* EPIPE: records were overwritten in the meantime; the next read continues after them. */
 	while ((length = read(fd, line, sizeof(line) - 1)) > 0 || (length < 0 && errno == EPIPE)) {
 		line[length > 0 ? length : 0] = '\0';
 		found |= lab_ending_names(line, record->program, record->pid, since_us);

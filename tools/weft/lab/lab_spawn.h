@@ -11,12 +11,12 @@
 #include "experiment/lab/lab_plan.h"
 #include "lab_state.h"
 
-/* Records a process that exists but is still waiting. Returning 0 lets it start; -errno with error
- * set ends it. */
+/* Records a process that exists but is still waiting. A return value of 0 lets it start;
+ * -errno with error set ends it. */
 typedef int (*lab_spawn_record_fn)(void *ctx, pid_t pid, struct error *error);
 
-/* Starts argv[0] in its own process group of this session, so that Ctrl-C and hang-up of the
- * terminal do not end it, in network namespace 'netns' ("": this one), with its output in 'log'.
+/* Starts argv[0] in its own process group of this session, so that neither Ctrl-C nor a hang-up of
+ * the terminal ends it, in network namespace 'netns' ("": this one), with its output in 'log'.
  * Returns its id, or -errno with error set. If the caller is killed before 'record' returns, the
  * process never starts. */
 pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spawn_record_fn record,
@@ -33,16 +33,16 @@ unsigned lab_end_processes(const struct lab_state *state, int patience_ms);
 
 #define LAB_ENDING_TEXT 160
 
-/* "was killed by signal 9 (the kernel's out-of-memory killer: see dmesg)", "has ended with exit
- * code 3", for a status of waitpid(). 'memory': the kernel killed it for its memory. */
+/* Describes a status of waitpid(): "was killed by signal 9 (the kernel's out-of-memory killer: see
+ * dmesg)", "has ended with exit code 3". 'memory': the kernel killed it for lack of memory. */
 void lab_ending_describe(int status, bool memory, char out[LAB_ENDING_TEXT]);
 
-/* The same for a dead process; a child is reaped. */
+/* Describes the end of a dead process; reaps a child. */
 void lab_ending_find(const struct lab_record *record, char out[LAB_ENDING_TEXT]);
 
-/* Whether the kernel's log states that the kernel killed this process for its memory. */
+/* Returns whether the kernel's log states that the kernel killed it for lack of memory. */
 bool lab_ending_in_log(const struct lab_record *record);
 
-/* Whether a record of /dev/kmsg states that. A record before 'since_us' is about an earlier process
- * with this id. */
+/* Returns whether a record of /dev/kmsg states this. A record before 'since_us' is about an earlier
+ * process with this id. */
 bool lab_ending_names(const char *line, const char *program, pid_t pid, uint64_t since_us);

@@ -13,13 +13,13 @@
 
 #include "os/private_dir.h"
 
-#define SOCKET_NAME_MAX 64 /* "/%C" and what ssh appends to it while it makes the socket */
+#define SOCKET_NAME_MAX 64 /* "/%C" and the suffix that ssh appends while it creates the socket */
 #define SOCKET_PATH_MAX 104
 
 /* ssh gives '%', '$', '~', spaces and quotes in a path a special meaning. */
 #define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-"
 
-/* Every command must find the same sockets. Labs must not share them, because 'down' of one lab
+/* Every command must find the same sockets. Labs must not share sockets, because 'down' of one lab
  * would end the connections of another. The name therefore contains the device and inode numbers of
  * the folder. */
 int lab_ssh_control(const char *dir, char control[LAB_SSH_CONTROL_MAX], struct error *error)
@@ -142,7 +142,7 @@ static const struct {
 	{"Network is unreachable", "there is no route to the machine", "is the address correct?"},
 };
 
-/* The last line that is not empty, without the CR and LF with which ssh ends lines. */
+/* Finds the last non-empty line, without the CR and LF with which ssh ends lines. */
 static void last_line(const char *said, char *line, size_t size)
 {
 	size_t length = strlen(said), begin;

@@ -51,8 +51,8 @@ static bool read_process(pid_t pid, char *letter, uint64_t *start)
 				  "%*s %*s %*s %lu %*s %" SCNu64,
 				  letter, &threads, start) != 3)
 		return false;
-	/* After SIGKILL the main thread can end first. The others still hold the process's files.
-	 */
+	/* After SIGKILL, the main thread may end first, while the others still hold the process's
+	 * files. */
 	if (*letter == 'Z' && threads > 1)
 		*letter = 'R';
 	return true;
@@ -149,7 +149,7 @@ void lab_record_log(
 	snprintf(out, size, "%s/%s.log", state->dir, record->name);
 }
 
-/* The record with this name, or a new one; NULL if out of memory. */
+/* Returns the record with this name, or a new one; NULL if out of memory. */
 static struct lab_record *place_for(struct lab_state *state, const char *name)
 {
 	struct lab_record *more;
@@ -447,7 +447,7 @@ char *lab_log_read(
 	return text;
 }
 
-/* The text after "PROGRAM: " in a line, or NULL if it does not start like that. */
+/* Returns the text after "PROGRAM: " in a line, or NULL if the line does not start with it. */
 static char *behind(char *line, const char *program)
 {
 	size_t length = strlen(program);

@@ -39,7 +39,7 @@ static int check_privileges(const struct lab *lab, struct error *error)
 	return 0;
 }
 
-/* DPDK creates a socket in a folder whose name consists of the names of the lab and the process. */
+/* Checks path lengths: DPDK creates a socket in a folder named after the lab and the process. */
 static int check_sockets(const struct lab_up *up, struct error *error)
 {
 	const struct lab *lab = &up->lab;
@@ -61,7 +61,7 @@ static int check_sockets(const struct lab_up *up, struct error *error)
 	return 0;
 }
 
-/* Reports errors that otherwise every process would report in its own log. */
+/* Reports errors that every process would otherwise report in its own log. */
 static int check_mapper_files(const struct lab *lab, struct error *error)
 {
 	const struct run_config_mapper *mapper = &lab->config->run.mapper;
@@ -263,8 +263,8 @@ bool lab_up_wants(const struct lab_up *up, unsigned process)
 	return up->arguments->only_count == 0 && (up->ended == NULL || up->ended[process]);
 }
 
-/* The first process that is alive, or NULL. 'all': considers every process; otherwise only those
- * that --process does not name. */
+/* Returns the first process that is alive, or NULL. 'all': considers every process; otherwise only
+ * those that --process does not name. */
 static const struct lab_record *find_alive(
 	const struct lab_up *up, const struct lab_state *former, bool all)
 {
@@ -292,8 +292,9 @@ unsigned lab_up_server(const struct lab_plan_link *link)
 	return link->process[0] < link->process[1] ? link->process[0] : link->process[1];
 }
 
-/* A memif client connects only once, and a server may have died with its client or may hang,
- * because DPDK's net_memif unmaps the memory of a dead peer while it is in use. */
+/* Refuses processes that could not reconnect. A memif client connects only once, and a server may
+ * have died with its client or may hang, because net_memif unmaps a dead peer's memory during
+ * use. */
 static int check_comes_back(
 	const struct lab_up *up, const struct lab_state *former, struct error *error)
 {
@@ -334,7 +335,7 @@ static int choose_ended(struct lab_up *up, const struct lab_state *former, struc
 	return 0;
 }
 
-/* Checks a lab that has some of its processes running. */
+/* Checks a lab of which some processes are running. */
 static int check_rest(struct lab_up *up, const struct lab_state *former, struct error *error)
 {
 	const struct lab_record *alive = find_alive(up, former, false);
@@ -349,7 +350,7 @@ static int check_rest(struct lab_up *up, const struct lab_state *former, struct 
 		up->lab.plan->lab, alive->name, (long)alive->pid, up->arguments->file);
 }
 
-/* The records of the wanted processes; 'former' still owns what they point to. */
+/* Returns the records of the wanted processes; 'former' still owns what they point to. */
 static struct lab_state choose_wanted(const struct lab_up *up, const struct lab_state *former)
 {
 	struct lab_state wanted = {
@@ -379,8 +380,8 @@ static void keep_namespaces(
 	lab_state_save(former, NULL);
 }
 
-/* A process whose TAPs are kept is killed, because it would remove their namespaces if it ended
- * normally. */
+/* Keeps the TAPs of the processes, which must then be killed, because they would remove the TAPs'
+ * namespaces if they ended normally. */
 static void keep_taps(struct lab_up *up, const struct lab_state *wanted, struct lab_state *former)
 {
 	struct error why;

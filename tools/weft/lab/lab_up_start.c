@@ -19,7 +19,7 @@
 #include "lab_spawn.h"
 #include "lab_state.h"
 
-/* --lab FILE --run-dir DIR --trust FILE --switch s0 --switch s1 … */
+/* Writes "--lab FILE --run-dir DIR --trust FILE --switch s0 --switch s1 …". */
 static void fill_arguments(const struct lab_up *up, unsigned process, char *program, char **argv)
 {
 	const struct topology *topology = up->lab.topology;
@@ -107,7 +107,7 @@ static int start_process(struct lab_up *up, unsigned process, struct error *erro
 
 /* --- 'dilation: auto' --- */
 
-/* In the child; does not return. */
+/* Runs in the child; does not return. */
 static void become(char **argv, const char *program, int out)
 {
 	prctl(PR_SET_PDEATHSIG, SIGTERM); /* no state names this process */
@@ -177,7 +177,7 @@ int lab_up_choose_dilation(struct lab_up *up, struct error *error)
 		"dilation: auto: no dilation was chosen (see above)");
 }
 
-/* Processes that this machine has a record of share a clock. */
+/* Lists the processes that share a clock: those of which this machine has a record. */
 static int write_machine(const struct lab_up *up, struct error *error)
 {
 	const struct lab_plan *plan = up->lab.plan;

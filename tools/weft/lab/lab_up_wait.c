@@ -19,10 +19,9 @@
 
 #define STEP_MS   20
 #define LOG_LINES 10
-/* Time for the kernel to reclaim the memory of a process that it killed. */
+/* Time for the kernel to reclaim the memory of a killed process. */
 #define ENDING_MS 2000
 
-/* Prints the last lines of the log. */
 static void show_lines(const struct lab_record *record, const char *log)
 {
 	const char *line = log + strlen(log);
@@ -43,7 +42,7 @@ static void show_log(const struct lab_up *up, const struct lab_record *record)
 	free(log);
 }
 
-/* ": WHY" for a process that ended by itself, taken from its log; the rest of the log is shown. */
+/* Prints ": WHY" from the log of a process that ended by itself, then the rest of the log. */
 static void tell_log(const struct lab_up *up, const struct lab_record *record, char why[ERROR_TEXT])
 {
 	char *log = lab_log_read(&up->state, record, NULL), error[ERROR_TEXT];
@@ -61,8 +60,8 @@ static void tell_log(const struct lab_up *up, const struct lab_record *record, c
 	free(log);
 }
 
-/* All of its links are up, or any link if it was restarted: the others may be down for other
- * reasons. */
+/* Returns true if all of its links are up or, if it was restarted, any link, because the others may
+ * be down for other reasons. */
 static bool is_ready(const struct lab_up *up, const struct lab_record *record)
 {
 	struct lab_ready ready;
@@ -73,7 +72,7 @@ static bool is_ready(const struct lab_up *up, const struct lab_record *record)
 	return ready.up > 0 && ready.up >= (up->again ? 1 : ready.links);
 }
 
-/* Whether this command started the process. */
+/* Returns whether this command started the process. */
 static bool is_ours(const struct lab_up *up, const struct lab_record *record)
 {
 	int number = lab_plan_find(up->lab.plan, record->name);
@@ -144,8 +143,8 @@ static void count_missing(const struct lab_up *up, struct missing *missing)
 	}
 }
 
-/* "; this machine is short of CPU time: …" if a process that is not ready got less than half of
- * what it needs; else "". */
+/* Writes "; this machine is short of CPU time: …" if a process that is not ready got less than
+ * half of the CPU time that it needs; otherwise "". */
 static void tell_starved(const struct lab_up *up, unsigned dilation, char text[ERROR_TEXT])
 {
 	uint64_t longest = 0;
@@ -216,7 +215,7 @@ static int wait_ready(struct lab_up *up, uint64_t deadline, struct error *error)
 	return missing;
 }
 
-/* Returns 'result', unless a process ended in the meantime; then its end is the reason. A killed
+/* Returns 'result', unless a process ended in the meantime, which is then the reason. A killed
  * process stops answering before it is gone. */
 static int blame_ended(const struct lab_up *up, int result, int patience_ms, struct error *error)
 {

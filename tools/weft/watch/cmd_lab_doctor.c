@@ -143,7 +143,7 @@ static void check_loops(struct doctor *doctor, const struct lab_record *record)
 			"the kernel does not report its CPU time");
 }
 
-/* The lowest quota of the group and those around it, in CPUs; 0: none. */
+/* Returns the lowest quota of the group and the groups around it, in CPUs; 0: none. */
 static double group_quota(char *group)
 {
 	double lowest = 0, quota, period;
@@ -170,7 +170,8 @@ static double group_quota(char *group)
 	return lowest;
 }
 
-/* "0::/a/b", or "4:cpu,cpuacct:/a/b" in version 1. In CPUs; 0: none, -1: unknown. */
+/* Returns the quota of the process in CPUs; 0: none, -1: unknown. A line names its group: "0::/a/b"
+ * or, in version 1, "4:cpu,cpuacct:/a/b". */
 static double process_quota(const struct lab_record *record)
 {
 	char path[PATH_MAX], line[PATH_MAX];
@@ -320,7 +321,7 @@ static void check_speeds(struct doctor *doctor)
 	}
 }
 
-/* {statistic: value} of DPDK device 'number'; names depend on the driver, such as
+/* Checks the statistics of DPDK device 'number', whose names depend on the driver, such as
  * rx_pause_frames and rx_flow_control_xoff_packets. */
 static void check_pause_of(
 	struct doctor *doctor, struct lab_connection *connection, json_int_t number)

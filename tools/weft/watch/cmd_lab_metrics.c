@@ -27,7 +27,7 @@ struct exporter {
 	struct lab_watch watch;
 	json_t *all; /* the last document; NULL: none */
 	uint64_t at_ns;
-	int result; /* outcome of the last look */
+	int result; /* result of the last query */
 	struct error error;
 };
 

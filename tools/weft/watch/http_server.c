@@ -13,16 +13,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The size of the kernel's send buffer for each client, in case it does not read. */
+/* Size of the kernel's send buffer for each client, in case the client does not read. */
 #define SEND_BYTES 16384
 #define HOST_MAX   256
 
 struct client {
-	struct client *next; /* the one that connected before it */
+	struct client *next; /* client that connected before this one */
 	struct http_server *server;
 	int fd;
 	struct in6_addr peer; /* an address, or ffff:ffff:: and the user's id */
-	uint64_t due_ms;      /* it is late then; UINT64_MAX: never */
+	uint64_t due_ms;      /* time by which the client must have acted; UINT64_MAX: none */
 	bool closing;
 };
 
@@ -47,8 +47,8 @@ static bool is_loopback(const struct sockaddr *address)
 	return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
 }
 
-/* Parses "[::1]:80" or "127.0.0.1:80". Returns the port, or NULL for another form. 'host' is
- * without brackets. */
+/* Parses "[::1]:80" or "127.0.0.1:80". Returns the port, or NULL if the text has a different form.
+ * 'host' has no brackets. */
 static const char *split(const char *text, char host[HOST_MAX])
 {
 	const char *colon = strrchr(text, ':');
@@ -153,8 +153,8 @@ bool http_server_is_local(const struct http_server *server)
 
 /* --- clients --- */
 
-/* The user of the other end, if that is on this machine. Once a program has closed its end, that
- * end no longer has an inode or a user. */
+/* Finds the user of the other end, if that is on this machine. Once a program has closed its
+ * end, that end has neither an inode nor a user. */
 static bool find_user(const char *file, const char *address, unsigned peer_port,
 	const struct http_server *server, unsigned *user)
 {
@@ -198,14 +198,14 @@ static struct in6_addr peer_of(const struct http_server *server, const struct so
 	return peer;
 }
 
-/* libmicrohttpd sees the end of it. */
+/* libmicrohttpd then detects the end of the connection. */
 static void close_client(struct client *client)
 {
 	client->closing = true;
 	shutdown(client->fd, SHUT_RDWR);
 }
 
-/* Counts the connections of the peer, or all of them; 'oldest' is the first of them. */
+/* Counts the connections of the peer, or all connections; sets 'oldest' to the first. */
 static unsigned count(
 	const struct http_server *server, const struct in6_addr *peer, struct client **oldest)
 {
@@ -266,7 +266,7 @@ static void begin_client(struct http_server *server, struct MHD_Connection *conn
 	close_superfluous(server);
 }
 
-/* Before libmicrohttpd closes the socket. */
+/* Called before libmicrohttpd closes the socket. */
 static void end_client(struct http_server *server, struct client *client)
 {
 	struct client **at = &server->newest;
@@ -376,7 +376,7 @@ enum MHD_Result http_refuse(struct MHD_Connection *connection, unsigned status, 
 
 /* --- requests --- */
 
-/* An IP address cannot be redirected to another machine; the host name of another page can. */
+/* An IP address cannot be redirected to another machine; the host name of a foreign page can. */
 static bool host_is_ours(const struct http_server *server, const char *host)
 {
 	char full[HOST_MAX], name[HOST_MAX], own[HOST_MAX];
@@ -385,7 +385,7 @@ static bool host_is_ours(const struct http_server *server, const char *host)
 
 	if (host == NULL || strlen(host) >= sizeof(full) - 3)
 		return false;
-	/* Browsers leave port 80 out. */
+	/* Browsers omit port 80. */
 	snprintf(full, sizeof(full), "%s%s", host,
 		strchr(host, ':') == NULL || host[strlen(host) - 1] == ']' ? ":80" : "");
 	port = split(full, name);
@@ -414,7 +414,7 @@ static const char *header_of(struct MHD_Connection *connection, const char *name
 	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-/* libmicrohttpd calls it for the headers, for each part of a body, at the end, and again after a
+/* Called by libmicrohttpd for the headers, for each part of a body, at the end, and again after a
  * suspended connection is resumed. */
 static enum MHD_Result handle(void *ctx, struct MHD_Connection *connection, const char *path,
 	const char *method, const char *version, const char *body, size_t *body_bytes,
@@ -463,8 +463,8 @@ int http_server_start(struct http_server *server, const struct http_calls *calls
 {
 	server->calls = *calls;
 	server->now_ms = now_ms;
-	/* Connections above HTTP_CLIENTS are closed as soon as they are accepted, instead of being
-	 * left to wait. */
+	/* Connections beyond HTTP_CLIENTS are closed as soon as they are accepted, so that they do
+	 * not wait. */
 	server->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME,
 		0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, server->fd,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned)(4 * HTTP_CLIENTS),

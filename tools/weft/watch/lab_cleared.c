@@ -18,7 +18,6 @@ static void file_path(const char *dir, char path[300])
 	snprintf(path, 300, "%s/" LAB_CLEARED_FILE, dir);
 }
 
-/* Links by port. The caller's reference. */
 static json_t *by_port(const json_t *links)
 {
 	json_t *ports = json_object(), *link;
@@ -31,8 +30,8 @@ static json_t *by_port(const json_t *links)
 	return ports;
 }
 
-/* True if the device's process has not been restarted since 'clear'; a new process counts from 0.
- * 'name' is a device or starts with one. */
+/* Returns true if the device's process has not been restarted since 'clear'; a new process counts
+ * from 0. 'name' is or starts with a device name. */
 static bool still_runs(const struct lab *lab, const struct lab_state *state, const json_t *cleared,
 	const char *name)
 {
@@ -93,7 +92,7 @@ void lab_cleared_subtract(const struct lab *lab, const struct lab_state *state, 
 	json_decref(cleared);
 }
 
-/* 'all': from lab_collect_raw(). Returns 0, or -errno with error set. */
+/* Writes 'all', a document of lab_collect_raw(). Returns 0, or -errno with error set. */
 static int lab_cleared_write(const struct lab_state *state, const json_t *all, struct error *error)
 {
 	json_t *cleared = json_object(), *pids = json_object();

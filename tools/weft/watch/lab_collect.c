@@ -127,7 +127,7 @@ static void collect_here(json_t *all, const struct lab_state *state)
 
 /* --- other machines --- */
 
-/* The processes that the plan assigns to the machine; 'part' NULL: the machine reported nothing. */
+/* Adds the processes planned for the machine. 'part' NULL: the machine reported nothing. */
 static void add_machine_processes(json_t *all, const struct lab_state *state,
 	const struct lab_remote *remote, const json_t *part)
 {
@@ -192,7 +192,7 @@ static void collect_there(json_t *all, const struct lab_state *state)
 
 /* --- checks --- */
 
-/* Whether routes are in use everywhere; also adds the answer to the document. */
+/* Checks whether routes are in use everywhere, and adds the answer to the document. */
 static bool check_mapping(const struct lab *lab, const struct lab_state *state, json_t *all)
 {
 	json_t *mapping = json_object_get(all, "mapping");
@@ -207,7 +207,7 @@ static bool check_mapping(const struct lab *lab, const struct lab_state *state, 
 	done = lab_mapping_done(mapping, state->processes == lab->plan->processes,
 		       topology_plane_count(lab->topology), &why) &&
 	       lab_lead_lives(&lead, &why);
-	/* The leading mapper, even if it is on another machine. */
+	/* the leading mapper, even if it is on another machine */
 	json_object_set_new(
 		mapping, "mapper", lead.host != NULL ? json_string(lead.host) : json_null());
 	json_object_set_new(mapping, "mapper_elsewhere", json_boolean(lead.elsewhere));
@@ -256,7 +256,7 @@ unsigned lab_count_not(const json_t *list, const char *wanted)
 	return count;
 }
 
-/* Program packets that were lost at the edge; null: the host's process does not answer. */
+/* Returns the program packets lost at the edge; null: the host's process does not answer. */
 static json_t *edge_drops(const json_t *nic)
 {
 	json_t *value;
@@ -310,7 +310,7 @@ static void forget_device(json_t *all, const char *name)
 	}
 }
 
-/* Devices that 'weft lab apply' removed from a process that keeps running. */
+/* Removes devices that 'weft lab apply' removed from a process that keeps running. */
 static void forget_absent(const struct lab *lab, json_t *all)
 {
 	const struct topology *topology = lab->topology;
@@ -342,8 +342,8 @@ static uint64_t sum_refused(const json_t *all)
 	return refused;
 }
 
-/* Whether links went down without a command, or messages were refused. If a cable was ever cut, the
- * cut may be why messages were refused. */
+/* Returns true if links went down without a command, or messages were refused. If a cable was ever
+ * cut, refused messages do not count, because the cut may be the cause. */
 static bool suffers(const json_t *all)
 {
 	bool cut = false;
@@ -361,9 +361,9 @@ static bool suffers(const json_t *all)
 	return !cut && sum_refused(all) > 0;
 }
 
-/* "s3's loop stalled for 410 ms": a loop stalled for more than three hellos, and links went down or
- * messages were refused for a reason other than a cable that is or was cut by command. "" if not.
- * From a document of lab_collect(); the caller's reference. */
+/* Returns a text such as "s3's loop stalled for 410 ms" if a loop stalled for more than three
+ * hellos and, for a reason other than a cable that a command cut, links went down or messages were
+ * refused; otherwise "". 'all': a document of lab_collect(). The caller's reference. */
 static json_t *lab_starved(const json_t *all, weft_time hello_ps)
 {
 	json_t *loops = json_object_get(all, "loops"), *loop;

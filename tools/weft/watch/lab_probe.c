@@ -20,8 +20,8 @@
 #define ROUND_SPARE_MS 1000 /* for the machine */
 #define STEP_MS        50
 
-/* Updates {port: end} with the processes that answer. 'order': asks them to pad their next hellos
- * afterwards. */
+/* Updates {port: end} from the processes that answer. 'order': then requests them to pad their next
+ * hellos. */
 static void look(const struct lab_state *state, bool order, json_t *ends)
 {
 	json_t *links, *link;
@@ -52,7 +52,7 @@ static bool has_grown(const json_t *before, const json_t *now, const char *port,
 	       json_integer_value(json_object_get(old, name));
 }
 
-/* Nothing passes it, whatever its length. */
+/* Returns true if no frame passes the link, whatever its length. */
 static bool is_dark(const json_t *end)
 {
 	const char *state = lab_text(end, "state");
@@ -128,7 +128,7 @@ int lab_probe_judge(const struct lab *lab, const json_t *entry, struct error *er
 		lab_text(entry, "peer"));
 }
 
-/* 0 and 0: there is none. */
+/* Identifies the kept file; 0 and 0: there is none. */
 static void identify(const struct lab_watch *watch, uint64_t *inode, uint64_t *ns)
 {
 	char path[PATH_MAX];

@@ -31,7 +31,7 @@ static bool is_known(const struct rates *rates, const char *class, const char *d
 	return json_object_get(json_object_get(rates->now, class), device) != NULL;
 }
 
-/* Growth per second; 0 for a restarted process, for which it is unknown. */
+/* Returns the growth per second; 0 for a restarted process, for which it is unknown. */
 static double per_second(
 	const struct rates *rates, const char *class, const char *device, const char *name)
 {
@@ -70,7 +70,7 @@ static double drops_per_second(
 	return sum;
 }
 
-/* Growth of the losses that the device at this end of a link counts. */
+/* Returns the growth of the losses that the device at this end of a link counts. */
 static double device_drops_per_second(const struct rates *rates, const char *port)
 {
 	const json_t *before = json_object_get(rates->ends_before, port);
@@ -96,10 +96,10 @@ struct way {
 	const char *from, *to;            /* ports */
 	char sender[TOPOLOGY_NAME_MAX];   /* a host, or "" */
 	char receiver[TOPOLOGY_NAME_MAX]; /* likewise */
-	double capacity;                  /* bits a second; 0: unknown */
+	double capacity;                  /* bits per second; 0: unknown */
 };
 
-/* The name of the host at the port; "" if the port belongs to a switch. */
+/* Finds the name of the host at the port; "" if the port belongs to a switch. */
 static void host_at(const struct topology *topology, const char *port, char *host, size_t size)
 {
 	struct topology_port at;
@@ -128,9 +128,9 @@ static struct way way_of(const struct rates *rates, const json_t *link)
 	return way;
 }
 
-/* Data and control frames of a host, including what data frames need on the wire in addition to
- * their bytes. A host does not count frame bytes; the switch at the other end does. If that switch
- * is on another machine, the bytes of routes are missing. */
+/* Returns the rate of data and control frames, including the wire overhead of data frames. A host
+ * does not count frame bytes; the switch at the other end does. If that switch is on another
+ * machine, the bytes of routes are missing. */
 static double rate_bps(const struct way *way)
 {
 	const struct rates *rates = way->rates;
@@ -148,7 +148,7 @@ static double rate_bps(const struct way *way)
 	return 8 * (bytes + frames * (FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD));
 }
 
-/* How full the fullest VC of the buffer at the far end is. */
+/* Returns the fill level of the fullest VC in the buffer at the far end. */
 static json_t *vc_fill(const struct way *way)
 {
 	const struct run_config *run = &way->rates->lab->config->run;
@@ -168,7 +168,7 @@ static json_t *vc_fill(const struct way *way)
 	return json_real(room > 0 ? max / room : 0);
 }
 
-/* The mean lateness of frames that arrived over the link, from the counters at its far end. */
+/* Returns the mean lateness of frames that arrived over the link, as counted at its far end. */
 static json_t *late_ns(const struct way *way)
 {
 	bool host = way->receiver[0] != '\0';
@@ -209,7 +209,7 @@ static json_t *describe_way(const struct way *way, const char *state)
 		"late_ns", late_ns(way));
 }
 
-/* Links that are not up come first, then links with losses; then they are sorted by utilisation. */
+/* Sort key: links that are not up come first, then links with losses, then links by utilisation. */
 static double urgency(const json_t *link)
 {
 	double sum = json_value_of(link, "utilisation") + json_value_of(link, "blocked");
@@ -224,7 +224,7 @@ static double urgency(const json_t *link)
 struct ranked {
 	json_t *entry;
 	double urgency;
-	size_t place; /* equal ones stay in order */
+	size_t place; /* keeps equal entries in order */
 };
 
 static int compare(const void *left, const void *right)
@@ -236,7 +236,7 @@ static int compare(const void *left, const void *right)
 	return a->place < b->place ? -1 : 1;
 }
 
-/* Sorts the list by urgency, by replacing it. */
+/* Replaces the list with one sorted by urgency. */
 static json_t *rank(json_t *list, double (*of)(const json_t *entry))
 {
 	size_t count = json_array_size(list);
@@ -310,7 +310,7 @@ static json_t *list_hosts(const struct rates *rates)
 	return rank(list, host_urgency);
 }
 
-/* Hosts with programs at endpoints. */
+/* Lists the hosts with programs at endpoints. */
 static json_t *list_endpoints(const struct rates *rates)
 {
 	json_t *list = json_array(), *nic;
@@ -341,7 +341,7 @@ static json_int_t cpu_ns(const json_t *all, const char *process)
 		lab_row(json_object_get(all, "processes"), "name", process), "cpu_ns"));
 }
 
-/* The longest stall of a loop of the process since traffic began. */
+/* Returns the longest stall of a loop of the process since traffic started. */
 static json_int_t stall_ns(const json_t *all, const char *process)
 {
 	size_t length = strlen(process);
@@ -385,7 +385,7 @@ static json_t *list_processes(const struct rates *rates)
 	return rank(list, process_urgency);
 }
 
-/* null: the routes are static. */
+/* Describes the mapper; null: the routes are static. */
 static json_t *describe_mapper(const json_t *all)
 {
 	const json_t *mapping = json_object_get(all, "mapping");

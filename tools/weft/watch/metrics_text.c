@@ -37,7 +37,7 @@ struct metrics_family {
 	const char *help;
 };
 
-/* A label; a list of them ends with a NULL name. */
+/* A label; a list of labels ends with a NULL name. */
 struct metrics_label {
 	const char *name, *value;
 };
@@ -136,7 +136,7 @@ static void metrics_begin(const struct metrics_out *to, const struct metrics_fam
 	}
 }
 
-/* With the label "lab" and these. */
+/* Prints a sample with the label "lab" and these labels. */
 static void metrics_sample(const struct metrics_out *to, const struct metrics_family *family,
 	const struct metrics_label *labels, double value)
 {
@@ -195,7 +195,7 @@ static void label_loop(
 	label_device(labels, "loop", device);
 }
 
-/* A port also has its switch or host, and its peer. */
+/* Labels a port also with its switch or host, and its peer. */
 static void label_port(
 	const struct metrics *metrics, const char *device, struct device_labels *labels)
 {
@@ -211,7 +211,7 @@ static void label_port(
 	labels->label[2] = (struct metrics_label){"peer", labels->peer};
 }
 
-/* A class of devices: their counters in the document, and their metrics. */
+/* A class of devices: its counters in the document, and its metrics. */
 static const struct class
 {
 	const char *key, *name;
@@ -224,7 +224,7 @@ static const struct class
 	{"loops", "loop", label_loop},
 };
 
-/* The devices of a class by name; the caller's reference. Links are a list instead. */
+/* Returns the devices of a class by name, the caller's reference. The document lists links. */
 static json_t *devices_of(const struct metrics *metrics, const struct class *class)
 {
 	json_t *devices = json_object_get(metrics->all, class->key), *by_name, *link;
@@ -264,7 +264,6 @@ static void print_samples(const struct metrics *metrics, const struct class *cla
 	}
 }
 
-/* A counter that at least one device has. */
 static bool has_counter(json_t *devices, const char *counter)
 {
 	const char *device;
@@ -393,7 +392,7 @@ static void print_processes(const struct metrics *metrics)
 	}
 }
 
-/* The state, and the capacities of the cable and of the buffer behind it. */
+/* Prints each link's state, and the capacities of the cable and of the buffer at its far end. */
 static void print_links(const struct metrics *metrics)
 {
 	static const struct metrics_family up = {"weft_link_up", "", true,

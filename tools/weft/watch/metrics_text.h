@@ -18,16 +18,16 @@ struct counter_info {
 	const char *name; /* "stored_blocks_vc" stands for the counters of all VCs */
 	const char *unit; /* "frames", "ns", "0 or 1", … */
 	const char *meaning;
-	bool gauge; /* shows the current state; any other counter only grows */
+	bool gauge; /* shows the current state; all other counters only grow */
 	bool good_is_zero;
 };
 
-/* NULL: the page does not list it. */
+/* Returns NULL if the page does not list the counter. */
 const struct counter_info *counter_info_find(const char *name);
 
 #define METRICS_OPENMETRICS_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
 #define METRICS_TEXT_TYPE        "text/plain; version=0.0.4; charset=utf-8"
 
-/* In OpenMetrics 1.0, or in the older text format of Prometheus, which has no units and gives a
+/* Writes OpenMetrics 1.0, or the older text format of Prometheus, which has no units and gives a
  * family the same name as its samples. */
 void metrics_text(const struct lab *lab, const json_t *all, bool openmetrics, FILE *out);

@@ -80,7 +80,7 @@ static void print_unused(json_t *agents, FILE *out)
 	}
 }
 
-/* "refused by s0: bad_tag 3" */
+/* Prints, for example, "refused by s0: bad_tag 3". */
 static void print_refusals(json_t *list, const char *key, FILE *out)
 {
 	const char *reason;
@@ -155,7 +155,7 @@ void status_print_elsewhere(const json_t *elsewhere, FILE *out)
 
 /* weft lab status */
 
-/* The ports that form a deadlock, [] if there is none; null: a process did not answer. */
+/* Returns the ports that form a deadlock, [] if there is none; null: a process did not answer. */
 static json_t *find_deadlock(const struct lab *lab, const struct lab_state *state)
 {
 	struct deadlock_circle circle;

@@ -229,8 +229,8 @@ static int begins_character(char byte)
 	return (byte & 0xC0) != 0x80;
 }
 
-/* The number of bytes of a line that fit: up to the last space within 'columns', or all that
- * fit. */
+/* Returns the number of bytes of a line that fit: up to the last space within 'columns', or
+ * all that fit. */
 static size_t fitting(const char *line, size_t bytes, unsigned columns)
 {
 	size_t at = 0, space = 0;

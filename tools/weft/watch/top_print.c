@@ -18,7 +18,7 @@
 /* Marks the end of a truncated line. */
 #define CUT "..."
 
-/* A line, truncated to 80 columns; the colour (NULL: none) does not count. */
+/* Prints a line, truncated to 80 columns; the colour (NULL: none) does not count. */
 static void print_line(const struct top_print *to, const char *colour, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -47,7 +47,7 @@ static void print_line(const struct top_print *to, const char *colour, const cha
 		fprintf(to->out, "%s%s", text, to->end_of_line);
 }
 
-/* "12.3 Mbps" in at most 9 characters. */
+/* Formats a rate, such as "12.3 Mbps", in at most 9 characters. */
 static void top_rate(double bps, char out[16])
 {
 	static const char *const unit[] = {"bps", "kbps", "Mbps", "Gbps", "Tbps"};
@@ -58,7 +58,7 @@ static void top_rate(double bps, char out[16])
 	snprintf(out, 16, bps < 9.995 && scale > 0 ? "%.2f %s" : "%.0f %s", bps, unit[scale]);
 }
 
-/* Counts in at most five characters: "99999", "123k", "12M". */
+/* Prints a count in at most five characters: "99999", "123k", "12M". */
 static void print_count(double count, char out[8])
 {
 	static const char unit[] = " kMGT";
@@ -205,7 +205,7 @@ static const char *link_colour(const json_t *link)
 	return NULL;
 }
 
-/* "-" for null and 0. */
+/* Prints "-" for null and 0. */
 static void print_us(const json_t *entry, const char *name, char out[16])
 {
 	double us = json_value_of(entry, name) / 1e3;
@@ -288,8 +288,8 @@ static void print_process(const struct top_print *to, const json_t *process)
 		json_value_of(process, "stall_ns") / 1e6);
 }
 
-/* The rows for a table that has 'wanted' entries if 'left' rows are free; if it is shortened, one
- * of them is for "... and more". */
+/* Returns the number of rows for a table of 'wanted' entries if 'left' rows are free. In a
+ * shortened table, one row is for "... and more". */
 static size_t share_rows(size_t wanted, size_t left)
 {
 	if (wanted <= left)

@@ -22,7 +22,7 @@
 
 #define DEFAULT_LISTEN "127.0.0.1:9465"
 #define STEP_MS        20
-#define SOON_MS        200 /* delay after the last query until the effect of a command is shown */
+#define SOON_MS        200 /* minimum time between the last query and the query after a command */
 #define DIGITS         6   /* for rates and shares */
 
 struct web {
@@ -39,7 +39,7 @@ struct web {
 	uint64_t next_ms; /* look then */
 };
 
-/* Queries the lab and updates the viewers. Returns 0, or -errno with error set. */
+/* Queries the lab, and updates the viewers. Returns 0, or -errno with error set. */
 static int look(struct web *web, struct error *error)
 {
 	int result = 0;
@@ -91,7 +91,7 @@ static int watch_lab(struct web *web, struct error *error)
 		struct web_order *order;
 		uint64_t soon = web->before_ns / 1000000 + SOON_MS;
 
-		/* Carries out all waiting orders; their effect is shown soon. */
+		/* Executes all pending orders; their effect is shown soon. */
 		while ((order = web_orders_take(web->setup.orders)) != NULL) {
 			carry_out(web, order);
 			web->next_ms = soon < web->next_ms ? soon : web->next_ms;

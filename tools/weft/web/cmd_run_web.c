@@ -21,7 +21,7 @@
 struct shown_run {
 	struct web_show show;
 	struct web_run *run;
-	const char *json; /* where the result will be */
+	const char *json; /* path of the result */
 	FILE *own;        /* an unlinked file, so that none is left behind; NULL: the user's file */
 	char own_path[32];
 	int samples; /* the stream (run_stream.h); -1: none */
@@ -49,7 +49,7 @@ static void choose_links(
 			error.text);
 }
 
-/* In the child; does not return. */
+/* Runs in the child; does not return. */
 static void become(char **words, const sigset_t *mask, pid_t parent)
 {
 	child_become(parent, mask);
@@ -102,8 +102,8 @@ static enum weft_exit refuse_stream(void)
 		"--web: cannot read the samples from weft-fabric; expected weft-fabric of version " WEFT_VERSION);
 }
 
-/* Reads what the run has sent, and starts the page with the first data. EXIT_DONE, or why it cannot
- * be shown. */
+/* Reads what the run has sent, and starts the page with the first data. Returns EXIT_DONE, or the
+ * exit code if it cannot be shown. */
 static enum weft_exit look(struct shown_run *shown)
 {
 	int result = web_run_follow(shown->run);
@@ -115,7 +115,8 @@ static enum weft_exit look(struct shown_run *shown)
 	return web_show_start(&shown->show, shown->run, NULL);
 }
 
-/* Shows the run until it ends. A run that cannot be shown is ended at once. EXIT_DONE, or why. */
+/* Shows the run until it ends; ends a run that cannot be shown. Returns EXIT_DONE or the exit
+ * code. */
 static enum weft_exit follow(struct shown_run *shown)
 {
 	enum weft_exit exit = EXIT_DONE;
@@ -135,7 +136,7 @@ static enum weft_exit follow(struct shown_run *shown)
 	return exit;
 }
 
-/* Its result, until a signal. */
+/* Shows the result until a signal arrives. */
 static int show_result(struct shown_run *shown, int code)
 {
 	struct error error;
@@ -180,7 +181,6 @@ static int run_and_show(struct shown_run *shown, int argc, char **argv, const ch
 	return shown->leaving ? EXIT_INTERRUPTED : show_result(shown, code);
 }
 
-/* The files of the run. Returns 0 or -errno. */
 static int open_files(struct shown_run *shown, const char *json)
 {
 	shown->samples = memfd_create("weft-samples", 0);

@@ -60,7 +60,7 @@ int cmd_web(int argc, char **argv)
 		fputs(usage, stdout);
 		return EXIT_DONE;
 	}
-	argv[0] = (char *)"weft web"; /* begins the messages of getopt_long() */
+	argv[0] = (char *)"weft web"; /* prefix of the messages of getopt_long() */
 	while ((option = getopt_long(argc, argv, "l:", options, NULL)) != -1) {
 		if (option == 'w')
 			why = optarg;
@@ -170,7 +170,7 @@ static json_t *sample_json(const struct web_run *run, uint64_t number)
 	return sample;
 }
 
-/* One value of the direction, in all samples from 'from' on. */
+/* Returns one value of the direction in all samples from 'from' on. */
 static json_t *way_json(const struct web_run *run, uint32_t way, unsigned value, uint64_t from)
 {
 	json_t *list = json_array();
@@ -284,7 +284,7 @@ uint64_t web_run_version(struct web_run *run)
 	return version;
 }
 
-/* --- while it goes on --- */
+/* --- during the run --- */
 
 struct web_run *web_run_make(void)
 {
@@ -374,7 +374,6 @@ static bool open_links(struct web_run *run)
 	return true;
 }
 
-/* The next sample of the stream. */
 static bool take_sample(struct web_run *run)
 {
 	struct run_sample sample, *kept;

@@ -34,8 +34,8 @@ struct web_show {
 };
 
 /* Listens, before anything else takes time. 'listen' is the value of 'option'; NULL:
- * WEB_RUN_LISTEN. Blocks signals for web_show_wait() (child_signals_block()).
- * Prints errors; web_show_close() in any case. */
+ * WEB_RUN_LISTEN. Blocks signals for web_show_wait() (child_signals_block()). Prints errors; call
+ * web_show_close() in any case. */
 enum weft_exit web_show_open(
 	struct web_show *show, const char *command, const char *option, const char *listen);
 /* Starts the server of the run, with the text of a document of 'weft why' (NULL: none), and prints
@@ -55,20 +55,20 @@ int web_show_run(int argc, char **argv, struct run_config *config, const char *f
 
 struct web_run {
 	pthread_mutex_t lock; /* guards everything below */
-	struct topology *own; /* the topology of a result; NULL: the caller's */
+	struct topology *own; /* topology of a result; NULL: the caller's */
 	const struct topology *topology;
 	char name[NAME_MAX + 1];
-	char id[24]; /* distinguishes it from other programs that used this address */
+	char id[24]; /* distinguishes this program from others that used the address */
 	unsigned vcs;
 	bool running;
 	uint64_t version;
-	json_t *about;  /* "run" of /topology, without what changes */
+	json_t *about;  /* constant part of "run" in /topology */
 	json_t *mean;   /* mean over the whole run */
 	json_t *series; /* series of a result; NULL: taken from 'live' */
 	struct run_stream stream;
 	int fd;
-	bool begun;              /* the stream has its head */
-	struct run_result *live; /* its samples; NULL: the result's */
+	bool begun;              /* the stream's header was read */
+	struct run_result *live; /* samples of the run; NULL: the result's */
 	struct run_link_series links;
 	bool *known; /* [ways] */
 };
@@ -82,57 +82,57 @@ json_t *web_run_empty_sample(const struct web_run *run);
 
 /* A sample of a lab, sent as an event of the page. */
 
-/* A sample from two documents of lab_collect(); the same one twice: without rates ("seconds" 0).
- * The caller's reference. Each direction of a link is a way: 2 i of link i is from its port a to b,
- * 2 i + 1 from b to a.
+/* Returns a sample from two documents of lab_collect(), the caller's reference; without rates
+ * ("seconds" 0) if both are the same document. Each direction of a link is a way: 2 i of link i is
+ * from its port a to b, 2 i + 1 from b to a.
  *
- * {"seconds", "up", "utilisation": [a way each, null: unknown], "state", "blocked", "stalls",
- * "drops", "retransmissions", "late" (ns, mean), "fill": [a VC each], "roots": [ports], "switches",
- * "hosts", "mapper", "processes", "errors", "errors_count"}
+ * {"seconds", "up", "utilisation": [one per way, null: unknown], "state", "blocked", "stalls",
+ * "drops", "retransmissions", "late" (ns, mean), "fill": [one per VC], "roots": [ports],
+ * "switches", "hosts", "mapper", "processes", "errors", "errors_count"}
  *
- * "state" to "fill" are objects by the number of the way, with only those that are not "up" or not
- * 0. "fill" is of the buffers that the way fills. "switches" and "hosts" have, by name, what
- * adaptive routing did there if it did anything. */
+ * "state" to "fill" are objects by the number of the way, and omit values that are "up" or 0.
+ * "fill" is the fill level of the buffer at the way's far end. "switches" and "hosts" contain, by
+ * name, the counts of adaptive routing that are not zero. */
 json_t *web_sample(const struct lab *lab, const json_t *before, const json_t *now, double seconds);
 
 /* The fabric of a lab or a run, for the page that draws it. */
 
-/* 'lab': its name, or the result's name. {"lab", "name", "vcs", "switches", "hosts", "links"}; the
- * caller's reference, NULL if out of memory. "name" is the topology's ("dragonfly-4-2-2", or a
- * file's name). Switches are [name, stage] (0: none), hosts names, links [port a, port b, bit/s],
+/* Returns {"lab", "name", "vcs", "switches", "hosts", "links"}, the caller's reference, or NULL if
+ * out of memory. 'lab': name of the lab or result. "name" is the topology's ("dragonfly-4-2-2", or
+ * a file's name). Switches are [name, stage] (0: none), hosts names, links [port a, port b, bit/s],
  * all in the order of their numbers. */
 json_t *web_topology(const struct topology *topology, const char *lab, unsigned vcs);
 
-/* The number of the way that starts at the port: 2 i for end a of link i, 2 i + 1 for end b, or
- * -1. */
+/* Returns the number of the way that starts at the port: 2 i for end a of link i, 2 i + 1 for end
+ * b; -1 if there is none. */
 int64_t web_way_at(const struct topology *topology, const char *port);
 
-/* A run for the page that draws it: while it goes on, from the stream of its samples
- * (run_stream.h), and then from its result. The command's thread follows the run, the server's
- * thread asks for documents. */
+/* A run for the page that draws it: first from the stream of its samples (run_stream.h), and when
+ * the run has ended, from its result. The command's thread follows the run; the server's thread
+ * requests documents. */
 
 struct web_run;
 
-/* A run that is starting, named after its file; its samples arrive in the open file 'fd', which
- * stays the caller's. Returns NULL if out of memory. */
+/* Creates a run that is starting, named after its file. Its samples arrive in the open file 'fd',
+ * which remains the caller's. Returns NULL if out of memory. */
 struct web_run *web_run_create(
 	const struct run_config *config, const struct topology *topology, const char *name, int fd);
 void web_run_destroy(struct web_run *run);
 
-/* Reads the samples that have arrived. Returns true if the stream has started, 0: not yet, -EINVAL:
- * it is from another build. Samples for which there was no memory are not shown. */
+/* Reads the samples that have arrived. Returns 1 if the stream has started, 0 if not, or -EINVAL if
+ * it is from a different build. Samples are omitted if out of memory. */
 int web_run_follow(struct web_run *run);
 
-/* The run ended: from now on, the one in the result file is shown. Returns 0, or -errno with error
- * set: no such file, not a result, or its topology is gone; then nothing changes. */
+/* Call when the run has ended: shows the result file from now on. Returns 0, or -errno with error
+ * set and nothing changed: no such file, not a result, or its topology no longer exists. */
 int web_run_end(struct web_run *run, const char *path, struct error *error);
-/* The same for a run that is only known from its result. Returns NULL with errno and error set. */
+/* Creates a run that is known only from its result. Returns NULL with errno and error set. */
 struct web_run *web_run_read(const char *path, struct error *error);
 
-/* The event: {"id", "state": "running" or "result", "samples"}, from malloc(); NULL if out of
- * memory. */
+/* Returns the event: {"id", "state": "running" or "result", "samples"}, from malloc(); NULL if
+ * out of memory. */
 char *web_run_event(struct web_run *run);
-/* A number that changes whenever the event changes. */
+/* Returns a number that changes whenever the event changes. */
 uint64_t web_run_version(struct web_run *run);
 
 /* clang-format off */

@@ -112,7 +112,7 @@ static ssize_t read_stream(void *ctx, uint64_t position, char *out, size_t room)
 	return bytes;
 }
 
-/* A waiting connection cannot end before it has been resumed. */
+/* A suspended connection cannot end before it is resumed. */
 static void leave(void *ctx)
 {
 	struct viewer *viewer = ctx;

@@ -47,7 +47,6 @@ static json_t *describe(const json_t *document)
 	return about;
 }
 
-/* The sum over the samples. */
 static double sum_of(const struct web_run *run, uint32_t way, unsigned value)
 {
 	double sum = 0;
@@ -73,7 +72,7 @@ static void add_mean(struct web_run *run, const json_t *link, uint32_t way, bool
 }
 
 /* On the real clock, the result's "links" count from the start of the run, including its warm-up,
- * and "blocked" is stalls per second. Therefore the mean over the samples is used, if there are
+ * and "blocked" is stalls per second. Therefore, the mean over the samples is used if there are
  * any. */
 static void add_mean_of_clock(struct web_run *run, const json_t *link, uint32_t way, bool virtual)
 {
@@ -94,7 +93,7 @@ static void add_mean_of_clock(struct web_run *run, const json_t *link, uint32_t 
 	json_decref(mean);
 }
 
-/* Either all links have a series, with equally many samples, or none has one. */
+/* Either all links have a series with the same number of samples, or none has a series. */
 static int open_series(struct web_run *run, const json_t *links)
 {
 	const json_t *series = json_object_get(json_array_get(links, 0), "series");

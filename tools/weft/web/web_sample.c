@@ -74,7 +74,7 @@ struct sample {
 
 /* --- links --- */
 
-/* How full each VC of the buffer at a port is; NULL if all are empty, or unknown. */
+/* Returns the fill level of each VC in a port's buffer; NULL if all are empty or unknown. */
 static json_t *fill_at(const struct sample *sample, const char *port)
 {
 	const struct run_config *run = &sample->lab->config->run;
@@ -108,7 +108,7 @@ static void add_sparse(
 		json_object_set(json_object_get(sample->out, list), way, value);
 }
 
-/* The current rate, if it is not the topology's ('weft lab set'). */
+/* Adds the current rate if it differs from the topology's ('weft lab set'). */
 static void add_rate(const struct sample *sample, int64_t way, const char *key, json_t *rate)
 {
 	const struct topology_link *link = &sample->lab->topology->link_at[way / 2];
@@ -202,7 +202,6 @@ static void add_hosts(const struct sample *sample)
 
 /* --- all --- */
 
-/* The first errors, and the total number of errors. */
 static void add_errors(const struct sample *sample, const json_t *errors)
 {
 	json_t *list = json_array(), *error;

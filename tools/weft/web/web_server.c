@@ -46,7 +46,7 @@ static const struct web_page *web_page_find(const char *path)
 	return NULL;
 }
 
-/* The state of a request in its second and later calls. */
+/* State of a request for the second and later calls. */
 struct request {
 	bool ordered;
 	struct web_order order;
@@ -135,7 +135,7 @@ static enum MHD_Result get(
 	return get_document(setup, connection, path);
 }
 
-/* The order has been carried out. */
+/* Call when the order has been executed. */
 static enum MHD_Result answer_order(
 	struct MHD_Connection *connection, const struct web_order *order)
 {
@@ -154,7 +154,7 @@ static enum MHD_Result answer_order(
 	return http_answer_own(connection, MHD_HTTP_OK, "application/json", text, strlen(text));
 }
 
-/* Takes the same time whichever character is wrong. */
+/* Compares in constant time. */
 static bool token_is_right(const char *token, const char *right)
 {
 	unsigned differences = 0;
@@ -289,8 +289,8 @@ void web_orders_end(struct web_orders *orders)
 
 /* The server for the page of a run. */
 
-#define STEP_NS 100000000 /* between two looks at the run */
-#define EACH_S  1         /* a viewer receives something from the server at least this often */
+#define STEP_NS 100000000 /* interval between two checks of the run */
+#define EACH_S  1         /* a viewer receives data from the server at least this often, in s */
 
 enum weft_exit web_show_open(
 	struct web_show *show, const char *command, const char *option, const char *listen)
@@ -320,7 +320,7 @@ enum weft_exit web_show_start(struct web_show *show, struct web_run *run, const 
 	if (!show->started)
 		return command_fail(show->command, EXIT_NOT_ABLE, "%s", error.text);
 	if (isatty(STDERR_FILENO))
-		fputs("\r\033[K", stderr); /* the run's line of progress */
+		fputs("\r\033[K", stderr); /* removes the run's progress line */
 	printf("http://%s/\n", http_server_address(show->server));
 	if (fflush(stdout) == 0)
 		return EXIT_DONE;
