@@ -99,8 +99,8 @@ unsigned lab_state_count_alive(const struct lab_state *state);
 void lab_record_log(
 	const struct lab_state *state, const struct lab_record *record, char *out, size_t size);
 
-/* Devices of the lab on other machines, which are those of processes that were never started here.
- * A list of names, switches first. */
+/* Devices of the lab on other machines, whose processes were never started here. A list of names,
+ * switches first. */
 
 /* Returns the caller's reference; NULL if out of memory. */
 json_t *lab_elsewhere(const struct lab_plan *plan, const struct lab_state *state);

@@ -177,7 +177,7 @@ int lab_up_choose_dilation(struct lab_up *up, struct error *error)
 		"dilation: auto: no dilation was chosen (see above)");
 }
 
-/* Lists the processes that share a clock: those of which this machine has a record. */
+/* Lists the processes that share a clock: the ones recorded on this machine. */
 static int write_machine(const struct lab_up *up, struct error *error)
 {
 	const struct lab_plan *plan = up->lab.plan;
