@@ -41,25 +41,25 @@ enum { KEY_FILTER = 256, KEY_WHERE, KEY_SNAPLEN, KEY_COUNT, KEY_ROTATE };
 static const struct argp_option up_options[] = {
 	OPTION_RUN_DIR,
 	OPTION_MACHINE,
-	{"wait", 'w', "TIME", 0, "how long the links may take to come up (10s)", 0},
+	{"wait", 'w', "TIME", 0, "maximum time for the links to come up (10s)", 0},
 	{"process", 'p', "DEVICE", 0,
-		"start only the process that holds this switch or host; may be repeated. The "
-		"others run on other machines, or are up but this one has ended",
+		"start only the process of this switch or host; may be repeated. The other "
+		"processes run on other machines, or are still running",
 		0},
 	{"trust", 't', "FILE", 0,
 		"accept 'eal' of this lab file, or 'ports' of this topology file, even if others can change it; may be repeated",
 		0},
 	{"explain", 'e', NULL, 0,
-		"print the whole configuration, every default included, and the plan of processes "
-		"and links as comments, and start nothing",
+		"print the full configuration with all defaults, and the plan of processes and "
+		"links as comments; start nothing",
 		0},
 	{"alone", 'A', NULL, 0,
-		"with --machine: wait only for the links between its own processes; processes that are already running are not an error",
+		"with --machine: wait only for links between the machine's own processes; processes that are already running are not an error",
 		0},
 	{"restart", 'R', NULL, 0,
-		"take the lab down first if it is up, for example after a change of the file", 0},
+		"if the lab is up, take it down first, for example after the file has changed", 0},
 	{"dilation", 'N', "N", 0,
-		"slow the lab's clock down by a factor of N, so that its loops keep up, or auto; overrides the file",
+		"slow the lab's clock down by the factor N so that its loops keep up, or auto; overrides the file",
 		0},
 	{"any-clock", 'C', NULL, 0,
 		"accept machines whose time of day differs from this one's by more than a second",
@@ -69,8 +69,8 @@ static const struct argp_option up_options[] = {
 static const struct argp_option down_options[] = {
 	OPTION_RUN_DIR,
 	OPTION_MACHINE,
-	{"all", 'a', NULL, 0, "every lab of this user that 'weft lab list' shows", 0},
-	{"if-up", 'U', NULL, 0, "it is not an error if the lab is not up", 0},
+	{"all", 'a', NULL, 0, "take down all labs that 'weft lab list' shows", 0},
+	{"if-up", 'U', NULL, 0, "succeed even if the lab is not up", 0},
 	{0},
 };
 static const struct argp_option list_options[] = {
@@ -104,7 +104,7 @@ static const struct argp_option metrics_options[] = {
 	{"listen", 'l', "ADDRESS:PORT", 0, "address for Prometheus (127.0.0.1:9464)", 0},
 	{"once", 'O', NULL, 0, "write the metrics to standard output and exit", 0},
 	{"text", 'T', NULL, 0,
-		"with --once: the older text format, which 'promtool check metrics' reads", 0},
+		"with --once: use the older text format, which 'promtool check metrics' reads", 0},
 	{0},
 };
 #define OPTION_NO_FAKETIME                                                                    \
@@ -127,10 +127,10 @@ static const struct argp_option mpirun_options[] = {
 	OPTION_MACHINE,
 	OPTION_NO_FAKETIME,
 	{"record", 'Q', "FILE", 0,
-		"write what the ranks send, receive and compute as a schedule in GOAL", 0},
+		"record the messages and computing times of the ranks as a GOAL schedule", 0},
 	{"fabric", 'B', "tcp|weft", 0,
-		"ranks use TCP over the hosts' interfaces, or endpoints through libfabric (default: "
-		"endpoints if there are any)",
+		"use TCP over the hosts' interfaces, or endpoints through libfabric (default: "
+		"endpoints if the lab has any)",
 		0},
 	{0},
 };
@@ -138,7 +138,7 @@ static const struct argp_option host_options[] = {OPTION_RUN_DIR, OPTION_MACHINE
 static const struct argp_option web_options[] = {
 	OPTION_RUN_DIR,
 	OPTION_MACHINE,
-	{"listen", 'l', "ADDRESS:PORT", 0, "where the page is served (127.0.0.1:9465)", 0},
+	{"listen", 'l', "ADDRESS:PORT", 0, "address of the page (127.0.0.1:9465)", 0},
 	{"why", 'Y', "FILE", 0,
 		"output of 'weft why --json'; the page shows its packets as waterfalls", 0},
 	{"interval", 'i', "TIME", 0, "interval between updates (1s)", 0},
@@ -161,16 +161,16 @@ static const struct argp_option capture_options[] = {
 	OPTION_MACHINE,
 	{"output", 'o', "FILE", 0, "write here instead of standard output", 0},
 	{"filter", KEY_FILTER, "EXPRESSION", 0,
-		"only frames with a packet of a TAP that matches, such as 'icmp and host 10.87.0.3' "
+		"capture only frames whose TAP packet matches, such as 'icmp and host 10.87.0.3' "
 		"(pcap-filter(7))",
 		0},
 	{"where", KEY_WHERE, "WORDS", 0,
-		"only matching frames: 'vc=1,2 kind=data,credit src=h0 dst=h3 dropped'", 0},
-	{"snaplen", KEY_SNAPLEN, "BYTES", 0, "keep this much of each frame (all)", 0},
-	{"count", KEY_COUNT, "N", 0, "end after N frames", 0},
-	{"duration", 'd', "TIME", 0, "end after this time on the lab's clock", 0},
+		"capture only matching frames: 'vc=1,2 kind=data,credit src=h0 dst=h3 dropped'", 0},
+	{"snaplen", KEY_SNAPLEN, "BYTES", 0, "number of bytes to keep of each frame (all)", 0},
+	{"count", KEY_COUNT, "N", 0, "stop after N frames", 0},
+	{"duration", 'd', "TIME", 0, "stop after this time on the lab's clock", 0},
 	{"rotate", KEY_ROTATE, "SIZE|TIME[,FILES]", 0,
-		"start a new file after 100MB or 60s, and keep the last FILES", 0},
+		"start a new file after 100MB or 60s, for example, and keep the last FILES", 0},
 	{0},
 };
 
@@ -180,8 +180,8 @@ static const struct argp_option replay_options[] = {
 #undef X
 static const struct argp_option apply_options[] = {
 	OPTION_RUN_DIR,
-	{"dry-run", 'n', NULL, 0, "print what would change, and change nothing", 0},
-	{"wait", 'w', "TIME", 0, "how long new links and routes may take to come up (10s)", 0},
+	{"dry-run", 'n', NULL, 0, "print the changes without making them", 0},
+	{"wait", 'w', "TIME", 0, "maximum time for new links and routes to come up (10s)", 0},
 	{0},
 };
 static const struct argp_option map_options[] = {
@@ -191,14 +191,15 @@ static const struct argp_option map_options[] = {
 		"write here; the suffix selects the format: a topology file (.yaml, .yml), graphviz "
 		"(.dot, .gv), or the JSON document (.json)",
 		0},
-	{"dot", 'D', NULL, 0, "for graphviz, instead of a topology file", 0},
+	{"dot", 'D', NULL, 0, "write a graphviz file instead of a topology file", 0},
 	{"json", 'j', NULL, 0, "one JSON document: mapper, epoch, differences, topology", 0},
 	{0},
 };
 static const struct argp_option export_options[] = {
 	OPTION_RUN_DIR,
 	{"containerlab", 'L', NULL, 0,
-		"a topology file of containerlab: a container per device, a veth pair per link", 0},
+		"write a containerlab topology file: one container per device, one veth pair per link",
+		0},
 	{"output", 'o', "FILE.clab.yml", 0,
 		"write here, with the containers' files in FILE.files "
 		"(NAME.clab.yml)",
@@ -208,7 +209,7 @@ static const struct argp_option export_options[] = {
 static const struct argp_option route_options[] = {
 	OPTION_RUN_DIR,
 	OPTION_MACHINE,
-	{"json", 'j', NULL, 0, "one JSON document: epoch, mapper, ways", 0},
+	{"json", 'j', NULL, 0, "one JSON document: epoch, mapper, paths", 0},
 	{0},
 };
 static const struct argp_option link_options[] = {OPTION_RUN_DIR, OPTION_MACHINE, {0}};
@@ -218,7 +219,7 @@ static const struct argp_option link_options[] = {OPTION_RUN_DIR, OPTION_MACHINE
 static const struct part {
 	struct command_part is;
 	enum weft_exit (*run)(const struct lab_arguments *arguments);
-	unsigned min, max; /* words behind LAB */
+	unsigned min, max; /* words after LAB */
 	bool in_order;     /* options after LAB belong to a program */
 } parts[] = {
 	{{"up", "LAB.yaml", up_options,
@@ -233,11 +234,11 @@ static const struct part {
 		 "invalid request, 3 not possible on this machine"},
 		cmd_lab_status},
 	{{"doctor", "LAB", doctor_options,
-		 "Checks CPUs, NICs and the path MTU of links, and shows what to change.",
-		 "0 success, 1 there is something to change, 2 invalid request, 3 not possible on this machine"},
+		 "Checks CPUs, NICs and the path MTU of links, and suggests changes.",
+		 "0 success, 1 changes are suggested, 2 invalid request, 3 not possible on this machine"},
 		cmd_lab_doctor},
 	{{"logs", "LAB [HOST]...", host_options,
-		 "Shows the output of a lab's processes; with names, only of these switches and hosts."},
+		 "Shows the output of a lab's processes, or only of those of the named switches and hosts."},
 		cmd_lab_logs, 0, UINT_MAX},
 	{{"top", "LAB", top_options,
 		 "Shows rates, stalls and losses of links and hosts, updated every second."},
@@ -245,7 +246,7 @@ static const struct part {
 	{{"metrics", "LAB", metrics_options, "Serves all counters to Prometheus as OpenMetrics."},
 		cmd_lab_metrics},
 	{{"web", "LAB", web_options,
-		 "Serves a page on this machine that draws the lab, shows its traffic, and cuts and joins cables."},
+		 "Serves a page on this machine that draws the lab, shows its traffic, and can cut and rejoin cables."},
 		cmd_lab_web},
 	{{"run", "LAB", run_options, "Sends the traffic of the lab file and shows what arrived.",
 		 "0 success, 1 frames were lost, duplicated or out of order, nothing was sent"
@@ -278,13 +279,13 @@ static const struct part {
 		cmd_lab_clear},
 	{{"apply", "FILE", apply_options,
 		 "Changes a running lab to match the devices and cables of the file: adds, removes and "
-		 "re-cables devices, while the traffic of the others continues."},
+		 "re-cables devices while the traffic of all others continues."},
 		cmd_lab_apply},
 	{{"restart", "LAB DEVICE...", host_options,
 		 "Ends the processes of these switches and hosts, and starts them again."},
 		cmd_lab_restart, 1, LAB_ONLY_MAX},
 	{{"exec", "LAB HOST [--] COMMAND [ARGUMENT...]", exec_options,
-		 "Runs a program in a host of the lab's 'edges': in its network, with its name.",
+		 "Runs a program in a host of the lab's 'edges', with its network and name.",
 		 EXIT_OF_PROGRAM},
 		cmd_lab_exec, 2, UINT_MAX, true},
 	{{"shell", "LAB HOST", program_options, "Starts a shell in a host of the lab's 'edges'.",
@@ -305,7 +306,7 @@ static const struct part {
 		 "not possible on this machine, 130 interrupted"},
 		cmd_lab_replay, 1, 1},
 	{{"export", "LAB", export_options,
-		 "Writes a lab as a topology file for another tool, with the files that it needs."},
+		 "Writes a lab as a topology file for another tool, and the files that it needs."},
 		cmd_lab_export},
 	{{"inventory", "LAB", host_options,
 		 "Writes the machines of a lab file as an Ansible inventory (tools/ansible)."},

@@ -26,7 +26,7 @@
 	X(host, 'H', "HOST", "this host sends all packets")                              \
 	X(by, 'b', "FILE",                                                               \
 		"lines of ADDRESS HOST (default: the lab's addresses keep their hosts, " \
-		"the others get hosts round robin)")                                     \
+		"the others are assigned round robin)")                                  \
 	X(to, 'y', "HOST,...", "hosts that receive packets to addresses without a host") \
 	X(speed, 'x', "N", "replay N times as fast as captured (1)")                     \
 	X(load, 'P', "SHARE",                                                            \

@@ -168,13 +168,13 @@ static const struct argp_option list_options[] = {
 static const struct argp_option bind_options[] = {
 	{"driver", 'd', "DRIVER", 0, "vfio-pci (default), uio_pci_generic or igb_uio", 0},
 	{"force", 'f', NULL, 0,
-		"even a device that this machine's own network uses; you may lose the connection",
+		"also bind a device that this machine's own network uses; you may lose the connection",
 		0},
 	{0},
 };
 static const struct argp_option check_options[] = {
 	{"process", 'p', "DEVICE", 0,
-		"only the process that holds this switch or host; may be repeated. A device that is not in this machine then counts as a fault",
+		"check only the process of this switch or host; may be repeated. A device missing from this machine then counts as a fault",
 		0},
 	{0},
 };
@@ -189,7 +189,7 @@ static const struct part {
 		 "Shows the PCI network interfaces: driver, link, NUMA node, IOMMU group, and their use by this machine's own network."},
 		cmd_port_list, 0, 0},
 	{{"bind", "DEVICE...", bind_options,
-		 "Binds network interfaces for DPDK. DEVICE is a PCI address or the name of an interface. Refuses one that this machine's own network uses."},
+		 "Binds network interfaces for DPDK. DEVICE is a PCI address or the name of an interface. Refuses interfaces that this machine's own network uses."},
 		cmd_port_bind, 1, PORT_DEVICES_MAX},
 	{{"release", "DEVICE...", no_options,
 		 "Returns network interfaces to the kernel's own driver."},
