@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""The program 'weft': its commands called from scripts, and its C parsers asked over a pipe ('weft
-answer' takes a line of JSON and answers with one)."""
+"""The program 'weft': runs its commands from scripts, and queries its C parsers over a pipe ('weft
+answer' answers each line of JSON with another)."""
 import html
 import json
 import os
@@ -36,7 +36,7 @@ class Refused(Error):
 
 
 class Asker:
-    """A process of 'weft answer'; it ends with its owner."""
+    """A process of 'weft answer', which ends with its owner."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -45,7 +45,7 @@ class Asker:
             stdout=subprocess.PIPE,
             encoding="utf-8",
             errors="surrogateescape",
-            process_group=0,  # Ctrl-C does not end it
+            process_group=0,  # Ctrl-C does not reach it
         )
 
     def __enter__(self) -> "Asker":
@@ -88,8 +88,8 @@ class Asker:
     def whole_result(
         self, file: str, cut_short: bool = False, seal: bool = False
     ) -> dict[str, Any] | None:
-        """The result of a run that went to its end, or that ended in a deadlock, which is a result
-        unless the run was 'cut_short'; None: there is none."""
+        """Returns the result of a run that completed, or that ended in a deadlock unless it was
+        'cut_short'; None if there is none."""
         result = self.result(file)
         deadlock = result["checks"].get("deadlock") is True
         if result.get("incomplete") is True and (cut_short or not deadlock):
@@ -100,13 +100,13 @@ class Asker:
 
 
 def load_result(path: str) -> dict[str, Any]:
-    """The result in a file. Error: it is of another version, has impossible values or was changed."""
+    """Loads a result. Raises an Error if it is of another version, impossible or was changed."""
     with Asker() as asker:
         return asker.result(path)
 
 
 def options_of(words: dict[str, str | int | bool]) -> list[str]:
-    """The options of a command.
+    """Returns the command-line options for these keyword arguments.
 
     >>> options_of({"seed": 4, "tables": True, "binary": False})
     ['--seed=4', '--tables']
@@ -125,7 +125,7 @@ def call(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
             stderr=subprocess.PIPE,
             encoding="utf-8",
             errors="replace",
-            process_group=0,  # Ctrl-C of the terminal reaches it through this process only
+            process_group=0,  # Ctrl-C reaches it only through this process
         )
     except OSError as error:
         raise Error(f"cannot start {program()}: {error.strerror}", Exit.NOT_ABLE) from error
@@ -156,7 +156,7 @@ def must(words: Sequence[str]) -> str:
 
 
 class Shown:
-    """An object with a few figures, which notebooks show as a table."""
+    """An object with a few values, which notebooks show as a table."""
 
     def _figures(self) -> dict[str, str]:
         raise NotImplementedError

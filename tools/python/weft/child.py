@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Processes of weft-fabric, several at a time, and the signals that end them."""
+"""Runs weft-fabric in several concurrent processes, and handles the signals that end them."""
 import ctypes
 import os
 import select
@@ -16,28 +16,28 @@ from .error import Error, Exit, naming
 from .files import remove
 
 PDEATHSIG = 1  # prctl
-LOOK_S = 0.25  # between two looks of a waiting program
-PATIENCE_S = 15  # after which a child that was asked to end is killed
+LOOK_S = 0.25  # seconds between two checks while waiting
+PATIENCE_S = 15  # seconds after which a child that was asked to end is killed
 SRUN = "exec srun --quiet --ntasks=1 --job-name=weft-reproduce"
 LIBC = ctypes.CDLL(None)
 
 
 def _become(parent: int) -> Callable[[], None]:
-    """In the child: makes it a separate process group, which ends when its parent does."""
+    """Runs in the child: makes it a separate process group that ends with its parent."""
 
     def become() -> None:
         os.setpgid(0, 0)
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # 'stty tostop' stops other groups
         LIBC.prctl(PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:  # it may have ended before
+        if os.getppid() != parent:  # the parent may already have ended
             os._exit(Exit.NOT_ABLE)
 
     return become
 
 
 class Child:
-    """A run of weft-fabric that writes its result to 'part' and its messages to 'log'. 'srun': the
-    further arguments of srun, as a shell reads them; the run is a job of Slurm."""
+    """A run of weft-fabric that writes its result to 'part' and its messages to 'log'. 'srun':
+    further arguments of srun, in shell syntax; the run is then a Slurm job."""
 
     def __init__(
         self, fabric: str, run_file: str, sets: Sequence[str], stem: str, srun: str | None = None
@@ -78,7 +78,7 @@ class Child:
         return True
 
     def signal(self, number: int) -> None:
-        """To all of its group."""
+        """Signals the whole process group."""
         try:
             os.killpg(self._process.pid, number)
         except ProcessLookupError:
@@ -117,7 +117,7 @@ def last_line(path: str) -> str:
 
 class Watch:
     """Ctrl-C, SIGTERM and SIGHUP while children run: the first one asks them to end, the second one
-    kills them. Other threads than the main one get no signals."""
+    kills them. Only the main thread gets signals."""
 
     def __init__(self, signal_all: Callable[[int], object]) -> None:
         self.interrupted = False
@@ -167,9 +167,10 @@ def run_all(
     end: Callable[[Child, bool], object],
     draw: Callable[[int], object] = bool,
 ) -> bool:
-    """Runs at most 'jobs' children at a time until 'begin' starts none and all have ended. 'end' gets
-    each one, and whether they were interrupted, as the result does; 'draw' their number. An Error of
-    theirs interrupts the running children, and is raised once they have ended."""
+    """Runs at most 'jobs' children at a time until 'begin' starts no more and all have ended. Calls
+    'end' with each child and whether the children were interrupted, which is also returned, and
+    'draw' with their number. An Error of a callback interrupts the running children, and is raised
+    once they have ended."""
     children: list[Child] = []
     failure: Error | None = None
 

@@ -31,8 +31,8 @@ def note(name: str, text: str) -> None:
 def options(
     usage: str, words: list[str], readers: Mapping[str, Parse]
 ) -> tuple[dict[str, Any], list[str]]:
-    """The values of a command's options, and its other words. The usage text lists the options; one
-    that takes a value has it after one space. A value that is None is not kept."""
+    """Returns the values of a command's options, and its other arguments. The usage text lists the
+    options; the value of an option follows after one space. Values that are None are omitted."""
     listed = re.findall(r"^  --(\S+)( \S)?", usage, re.M)
     known = {name + "=" * bool(value) for name, value in listed}
     try:
@@ -79,12 +79,12 @@ def run(name: str, arguments: list[str]) -> int:
 
 
 def main(words: list[str]) -> int:
-    """'weft NAME ARGUMENT...' without 'weft'. A full disk or a closed standard output is an error."""
+    """Runs NAME ARGUMENT... of 'weft'. A full disk or a closed standard output is an error."""
     code = run(words[0], words[1:])
     try:
         sys.stdout.flush()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing is left to flush at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing remains to be flushed at exit
         if code in (Exit.DONE, Exit.BAD_ANSWER):
             note(words[0], f"standard output: cannot be written: {error.strerror}")
             return Exit.NOT_ABLE

@@ -12,7 +12,7 @@ class Exit(enum.IntEnum):
     DONE = 0
     BAD_ANSWER = 1  # the work was done, and its answer is bad
     BAD_REQUEST = 2
-    NOT_ABLE = 3  # this machine cannot
+    NOT_ABLE = 3  # not possible on this machine
     INTERRUPTED = 130
 
 
@@ -37,7 +37,7 @@ def os_error(error: OSError, path: str | None = None) -> Error:
 
 @contextlib.contextmanager
 def naming(path: str) -> Iterator[None]:
-    """An OSError becomes an Error about this path."""
+    """Converts an OSError to an Error about this path."""
     try:
         yield
     except OSError as error:
@@ -45,7 +45,7 @@ def naming(path: str) -> Iterator[None]:
 
 
 def printable(text: str) -> str:
-    r"""The text with control characters written out, so that foreign text cannot steer a terminal.
+    r"""Escapes control characters, so that untrusted text cannot control a terminal.
 
     >>> print(printable("a\x1b[2Jb"))
     a\x1b[2Jb

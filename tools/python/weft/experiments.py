@@ -23,7 +23,7 @@ PathName = str | os.PathLike[str]
 
 
 def text_of(value: Value) -> str:
-    """A value as a run file has it.
+    """Returns a value in the syntax of run files.
 
     >>> text_of(True), text_of(4), text_of("80%")
     ('true', '4', '80%')
@@ -47,7 +47,7 @@ def _frame(rows: Sequence[Mapping[str, Any]]) -> "pandas.DataFrame":
 
 
 class Latency(dict[str, Any]):
-    """Figures of a latency in ns, as latency.p99 or latency["p99"]; None: not measured.
+    """Statistics of a latency in ns, as latency.p99 or latency["p99"]; None: not measured.
 
     >>> Latency(mean=812.5, p99=4096).p99, Latency().p99
     (4096, None)
@@ -77,12 +77,12 @@ class Result(Shown):
 
     @property
     def series(self) -> "pandas.DataFrame":
-        """A row for each sample."""
+        """Returns a table with one row per sample."""
         return _frame(self.json.get("series") or [])
 
     @property
     def links(self) -> "pandas.DataFrame":
-        """One row per direction of a link; requires measure.links."""
+        """Returns a table with one row per direction of a link; requires measure.links."""
         return _frame(self.json.get("links") or [])
 
     def _figures(self) -> dict[str, str]:
@@ -95,8 +95,8 @@ class Result(Shown):
 
 
 class Sweep:
-    """The results of a sweep in its folder. In 'frame' and 'mean' a varied key is a number in base
-    units, if all its values are numbers, and KEY_text is its text. 'missing' has the names of points
+    """The results of a sweep in its folder. In 'frame' and 'mean', a varied key is a number in base
+    units if all its values are numbers, and KEY_text is its text. 'missing' lists the points
     without a result."""
 
     def __init__(self, folder: str, json: dict[str, Any]) -> None:
@@ -105,12 +105,12 @@ class Sweep:
 
     @property
     def frame(self) -> "pandas.DataFrame":
-        """One row per point: the varied keys, the seed and the measures."""
+        """Returns one row per point: the varied keys, the seed and the measures."""
         return _frame(self.json["points"])
 
     @property
     def mean(self) -> "pandas.DataFrame":
-        """Means over the seeds; NAME_ci95 is the half width of the 95 % confidence interval."""
+        """Returns means over the seeds; NAME_ci95 is half the width of the 95 % interval."""
         return _frame(self.json["means"])
 
     def plot(
@@ -119,7 +119,7 @@ class Sweep:
         where: Mapping[str, Value] | None = None,
         **options: Any,
     ) -> "Drawn":
-        """The figure that 'weft plot' draws, one of matplotlib. 'where' selects points by key and
+        """Returns the matplotlib figure that 'weft plot' draws. 'where' selects points by key and
         value; weft.plot.draw describes the other options."""
         from .plot import draw
 
@@ -180,10 +180,10 @@ def sweep(
     skip_invalid: bool = False,
     restart: bool = False,
 ) -> Sweep:
-    """Runs every combination of the values, each with every seed, as 'weft sweep' does, in the folder
-    'out'. The same call continues after an interruption. 'cases' are settings by name, which the
-    table has in the column 'case', or a file with them. 'jobs' 0: as many points at a time as there
-    are cores, one on the real clock. Error if a point fails; the others have results then."""
+    """Runs every combination of the values, each with every seed, as 'weft sweep' does, in the
+    folder 'out'. The same call continues after an interruption. 'cases' are named settings, which
+    appear in the table's column 'case', or a file with them. 'jobs' 0: as many points at a time as
+    there are cores; one on the real clock. Raises an Error if a point fails; the others complete."""
     if not 0 <= jobs <= request.JOBS_MAX:
         raise Error(f"jobs: {jobs}: expected 0 to {request.JOBS_MAX}")
     asked = request.Sweep(os.fspath(file), sets=sets_of(set), jobs=jobs)

@@ -37,9 +37,8 @@ def write_text(path: str, text: str, ours: bool = False) -> None:
 
 
 def write_file(path: str, data: bytes, ours: bool = False) -> None:
-    """Writes a file in place of the one there. A file that is not writable, has several names or is
-    not regular is written in place, unless it is 'ours': then its other names keep their content.
-    """
+    """Replaces a file. A file that is not writable, has several hard links or is not regular is
+    written in place, unless it is 'ours': then its other links keep the old contents."""
     with naming(path):
         fresh = _open_fresh(path, ours)
         out = open(fresh or path, "wb")
@@ -58,7 +57,7 @@ def write_file(path: str, data: bytes, ours: bool = False) -> None:
 
 
 def _open_fresh(path: str, ours: bool) -> str | None:
-    """Returns an empty file next to the one to write, with its mode; None to write in place."""
+    """Returns an empty file next to the one to write, with its mode; None: write in place."""
     try:
         about = os.stat(path)
     except FileNotFoundError:
@@ -84,7 +83,7 @@ def _open_fresh(path: str, ours: bool) -> str | None:
 
 
 def read_json(path: str, what: str, form: str) -> dict[str, Any]:
-    """The JSON document of a form such as "sweep/1"; the error has 'what' after the place."""
+    """Reads a JSON document of a form such as "sweep/1"; errors have 'what' after the place."""
     try:
         with naming(path), open(path, encoding="utf-8", errors="surrogateescape") as text:
             found = json.load(text)
@@ -98,7 +97,7 @@ def read_json(path: str, what: str, form: str) -> dict[str, Any]:
 
 
 NODES = {"scalar": "a value", "sequence": "a list [...]", "mapping": "a map {key: value}"}
-Pairs = dict[str, tuple[Any, Any]]  # the nodes of keys and values
+Pairs = dict[str, tuple[Any, Any]]  # nodes of the keys and values
 
 
 class Reader:

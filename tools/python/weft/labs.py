@@ -16,7 +16,7 @@ from .asker import Shown, call, failure, load_result, must, options_of, program
 from .error import Error, Exit
 from .experiments import PathName, Result, Value, sets_of
 
-LOOK_S = 0.02  # between two looks at a capture that starts
+LOOK_S = 0.02  # seconds between two checks of a starting capture
 ANSWERS = (Exit.DONE, Exit.BAD_ANSWER)
 
 
@@ -56,11 +56,11 @@ class Lab(Shown):
         return ["lab", part, *self._run_dir, self.file, *more]
 
     def call(self, part: str, *words: str) -> str:
-        """The output of another part of 'weft lab', such as lab.call("set", "s0:2", "loss=1%")."""
+        """Returns the output of a part of 'weft lab', such as lab.call("set", "s0:2", "loss=1%")."""
         return must(self._words(part, *words))
 
     def status(self) -> dict[str, Any]:
-        """Processes, links and counters, as 'weft lab status --json' shows them."""
+        """Returns processes, links and counters, as 'weft lab status --json' does."""
         done = call(self._words("status", "--json"))
         if done.returncode not in ANSWERS or not done.stdout:
             raise failure(done)
@@ -68,12 +68,12 @@ class Lab(Shown):
         return found
 
     def exec(self, host: str, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-        """Runs a program in a host with an edge. Its exit code is in 'returncode'."""
+        """Runs a program in a host with an edge. The exit code is in 'returncode'."""
         return call(self._words("exec", host, "--", *command))
 
     def run(self, duration: str | None = None, set: Mapping[str, Value] | None = None) -> Result:
-        """Sends the traffic of the lab file and returns what arrived. A result with lost packets is
-        one: see json["checks"]."""
+        """Sends the traffic of the lab file, and returns the result. Lost packets do not raise an
+        Error: see json["checks"]."""
         with tempfile.TemporaryDirectory(prefix="weft-run-") as folder:
             path = f"{folder}/result.json"
             words = [f"--duration={duration}"] if duration is not None else []
@@ -90,7 +90,7 @@ class Lab(Shown):
         return said
 
     def link(self, port: str) -> Link:
-        """The cable at a port such as s0:2."""
+        """Returns the cable at a port such as s0:2."""
         return Link(self, port)
 
     def capture(
@@ -119,7 +119,7 @@ class Lab(Shown):
 
 
 class Capture:
-    """A running capture of a lab's ports in the pcapng file 'path', temporary if none was named."""
+    """A running capture of a lab's ports to the pcapng file 'path', by default a temporary one."""
 
     def __init__(self, words: list[str], ports: Sequence[str], out: PathName | None) -> None:
         self._own = tempfile.NamedTemporaryFile(suffix=".pcapng") if out is None else None
@@ -151,7 +151,7 @@ class Capture:
         return all(struct.pack("<HH", 2, len(name)) + name in found for name in names)
 
     def stop(self) -> None:
-        """Ends the capture, which completes its file. Raises an Error with the message of a failed capture."""
+        """Ends the capture and completes its file. Raises the Error of a failed capture."""
         if self._ended:
             return
         self._ended = True
@@ -175,6 +175,6 @@ class Capture:
 
 
 def lab(file: PathName, **up: str | int | bool) -> Lab:
-    """A lab for a 'with' block, in which it is up. The options are those of 'weft lab up', such as
-    dilation=20 and wait="30s"."""
+    """Returns a lab for a 'with' block, in which it is up. The options are those of 'weft lab up',
+    such as dilation=20 and wait="30s"."""
     return Lab(file, **up)

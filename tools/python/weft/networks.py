@@ -32,9 +32,9 @@ class Topology(Shown):
 
 
 class Verdict(Shown):
-    """What 'weft route verify' finds. It is true if every pair of hosts is connected and packets
-    cannot deadlock. json["cycle"] has the ports of a cycle, json["link_load"] the routes per link.
-    """
+    """The result of 'weft route verify'. It is true if all pairs of hosts are connected and packets
+    cannot deadlock. json["cycle"] contains the ports of a cycle, json["link_load"] the routes per
+    link."""
 
     def __init__(self, good: bool, json: dict[str, Any]) -> None:
         self.good, self.json = good, json
@@ -62,7 +62,7 @@ class Routes(Shown):
         self._path = f"{folder}/routes"
         words = ["route", "compute", "--json", f"--algorithm={algorithm}", *options, *without]
         done = call([*words, "-o", self._path, topology.source])
-        # Routes that may deadlock are routes, and verify() finds the cycle.
+        # Routes that may deadlock are accepted; verify() finds the cycle.
         if done.returncode > Exit.BAD_ANSWER or not os.path.exists(self._path):
             raise failure(done)
         self.json: dict[str, Any] = json.loads(done.stdout)
@@ -89,7 +89,7 @@ class Routes(Shown):
 
 
 def topology(source: PathName) -> Topology:
-    """The topology of a file or a generator.
+    """Returns the topology of a file or a generator.
 
     >>> net = topology("torus:dims=4x4")
     >>> net
@@ -108,8 +108,8 @@ def route(
     without: Sequence[str] = (),
     **options: str | int | bool,
 ) -> Routes:
-    """Routes computed with an algorithm such as "ud-itb". 'without' has failed links, switches and hosts' links;
-    the other options are seed, root, alternatives and the like, as in weft-route(1).
+    """Computes routes with an algorithm such as "ud-itb". 'without' lists failed links, switches
+    and hosts' links. Other options, such as seed, root and alternatives, are as in weft-route(1).
 
     >>> routes = route("torus:dims=4x4", "bmin-itb", seed=2)
     >>> routes.verify()

@@ -17,13 +17,13 @@ VALUES_MAX = 10000
 Parse = Callable[[str], Any]  # ValueError: what was expected instead of the text
 K = TypeVar("K")
 T = TypeVar("T")
-EXACT = decimal.Context(prec=60)  # 2**64 by any unit, which are powers of 10 and of 1024
+EXACT = decimal.Context(prec=60)  # 2**64 by any unit, all of which are powers of 10 or of 1024
 PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of quantity: the unit of results, and its units as whole numbers of the smallest one."""
+    """A kind of quantity: its unit in results, and its units as multiples of the smallest one."""
 
     unit: str
     units: dict[str, int]  # the largest one first
@@ -64,14 +64,14 @@ def parse_kind(kind: Kind, text: str) -> int | None:
 
 
 class Number(NamedTuple):
-    """A value in the unit of results: bit/s, ns, bytes, or a share from 0 to 1; "" for no unit."""
+    """A value in the unit of results: bit/s, ns, bytes, or a share from 0 to 1; "": no unit."""
 
     unit: str
     value: float
 
 
 def number_of(text: str) -> Number | None:
-    """The number that a text means; None if it is not one of a run file.
+    """Returns the number that a text denotes in a run file, or None.
 
     >>> number_of("10%"), number_of("1.5us"), number_of("4KiB").value
     (Number(unit='share', value=0.1), Number(unit='ns', value=1500.0), 4096.0)
@@ -87,7 +87,7 @@ def number_of(text: str) -> Number | None:
 
 
 def format_kind(kind: Kind, value: int) -> str:
-    """The shortest text of a quantity, at least 1 of its unit if there is such a unit.
+    """Returns the shortest text of a quantity, whose number is at least 1 if a unit permits it.
 
     >>> format_kind(TIME, 400000000000)
     '400ms'
@@ -119,7 +119,7 @@ def quantity(kind: Kind, low: int = 0, high: int = LIMIT - 1) -> Parse:
 
 
 def choice(*known: str, **others: Any) -> Parse:
-    """One of several words; 'others' have special meanings."""
+    """Returns one of several words; 'others' have special meanings."""
     values = {**dict(zip(known, known)), **others}
 
     def parse(text: str) -> Any:
@@ -131,7 +131,7 @@ def choice(*known: str, **others: Any) -> Parse:
 
 
 def span(low: str | int, high: str | int, step: str | int) -> list[str]:
-    """The values from 'low' to at most 'high', as --vary KEY=LO:HI:STEP counts them.
+    """Returns the values from 'low' to at most 'high', as with --vary KEY=LO:HI:STEP.
 
     >>> span("10%", "40%", "10%"), span(1, 5, 2)
     (['10%', '20%', '30%', '40%'], ['1', '3', '5'])
@@ -160,7 +160,7 @@ def not_a_span(text: str) -> Error:
 
 
 def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """Items with the same key, in the order of their first ones."""
+    """Groups items with the same key, in the order of their first items."""
     groups: dict[K, list[T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -181,18 +181,18 @@ class Interval(NamedTuple):
 
 @functools.lru_cache(maxsize=None)
 def student_95(degrees: int) -> float:
-    """The two-sided 95 % quantile of Student's t distribution.
+    """Returns the two-sided 95 % quantile of Student's t distribution.
 
     >>> round(student_95(1), 3), round(student_95(4), 3)
     (12.706, 2.776)
     """
-    from scipy.special import betaincinv  # stdtrit() is exact to 10 digits only
+    from scipy.special import betaincinv  # stdtrit() is only exact to 10 digits
 
     return math.sqrt(degrees * (1 / betaincinv(degrees / 2, 0.5, 0.05) - 1))
 
 
 def mean_of(values: Sequence[float]) -> Interval:
-    """The mean of independent values, such as those of several seeds; NaN values do not count.
+    """Returns the mean of independent values, such as those of several seeds, ignoring NaN.
 
     >>> mean, half = mean_of([1, 2, 3])
     >>> mean, round(half, 6), mean_of([5]), mean_of([])

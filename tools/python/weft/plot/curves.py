@@ -19,7 +19,7 @@ WITH_ALONG = ("latency-throughput", "throughput-load", "completion")
 
 @dataclass
 class Point:
-    """Means over seeds. 'hollow': a run is doubtful. 'along': the number of the key of the curve."""
+    """Means over seeds. 'hollow': a run is doubtful. 'along': value of the curve's key."""
 
     x: Interval
     y: Interval
@@ -30,7 +30,7 @@ class Point:
 
 @dataclass
 class Curve:
-    """A curve; label "": there is no other. 'apart': points of words, which no line joins."""
+    """A curve; label "": the only one. 'apart': points at words, which no line joins."""
 
     label: str
     points: list[Point] = field(default_factory=list)
@@ -48,14 +48,14 @@ class Curves:
     latency: str = ""  # as in Request
     # Accepted traffic as papers on congestion draw it: 1 is all that hosts' links can carry.
     normalised: bool = False
-    bits_per_us: float = 0  # loads in bits/us of a host: what its link carries; 0: in shares
+    bits_per_us: float = 0  # loads in bits/us per host: the capacity of its link; 0: in shares
     hollow: str = "not known to be steady"  # what hollow points mean
     intervals: bool = False  # some point is a mean over seeds
     real_clock: bool = False
     groups: list[str] = field(default_factory=list)  # bars, at 0, 1 and so on
     quantity: str = ""  # shown by bars and maps
     ticks: dict[str, tuple[str, float]] = field(default_factory=dict)  # value: (text, place)
-    words: bool = False  # the ticks are words, not numbers
+    words: bool = False  # ticks are words, not numbers
     axis: str = ""  # name of the axis with the ticks
     network: str = ""  # the title's second line
     about: dict[str, str] = field(default_factory=dict)  # metadata
@@ -68,7 +68,7 @@ def last_part(key: str) -> str:
 class _Maker:
     def __init__(self, runs: Runs) -> None:
         self.runs, self.inputs, self.request = runs.runs, runs.inputs, runs.request
-        self.along: dict[int, str] = {}  # the key along which curves go, per input that has one
+        self.along: dict[int, str] = {}  # the key along which curves run, per input that has one
         self.places: dict[str, float] = {}  # where values are on an axis with ticks
         asked = self.request.along
         if self.request.kind not in WITH_ALONG:
@@ -76,7 +76,7 @@ class _Maker:
                 kinds = "latency-throughput, throughput-load or completion"
                 raise Error(f"--along {asked}: requires {kinds}")
             return
-        for run in self.runs:  # the key asked for; else the first load, else the last key
+        for run in self.runs:  # the requested key; else the first load, else the last key
             loads = [key for key in run.vary if last_part(key) == "load"]
             keys = loads or [*run.vary][-1:]
             if asked is not None:
@@ -91,14 +91,14 @@ class _Maker:
         return run.input, *((key, value) for key, value in run.vary.items() if key != along)
 
     def value(self, run: Run) -> str:
-        """The value along the curve; for a result that is not part of a sweep, its name."""
+        """Returns the value along the curve; for a result that is not part of a sweep, its name."""
         return run.vary.get(self.along.get(run.input, ""), self.inputs[run.input])
 
     def number(self, run: Run) -> Number | None:
         return number_of(run.vary.get(self.along.get(run.input, ""), ""))
 
     def label(self, run: Run) -> str:
-        """The values of the keys in which the runs of the input differ."""
+        """Returns the values of the keys in which the runs of the input differ."""
         parts = [self.inputs[run.input]] if len(self.inputs) > 1 else []
         others = [other.vary for other in self.runs if other.input == run.input]
         for (key, value), short in zip(run.vary.items(), short_keys([*run.vary])):
@@ -140,8 +140,8 @@ class _Maker:
 
 
 def _cumulated(runs: list[Run]) -> list[Point]:
-    """The share of the values at or below the end of each step, all seeds together: steps of one
-    seed are between those of another, so their shares have no mean."""
+    """Returns the share of values up to the end of each histogram bucket, over all seeds: seeds
+    have different buckets, so a mean of their shares does not exist."""
     steps: list[Value] = sorted((v for run in runs for v in run.values), key=lambda v: v.x)
     total, points = 0.0, []
     for end, values in itertools.groupby(steps, lambda value: value.x):
@@ -151,8 +151,8 @@ def _cumulated(runs: list[Run]) -> list[Point]:
 
 
 def _make_ticks(curves: Curves, maker: _Maker) -> None:
-    """The axis of completion times: the values along the curves. If all of them are numbers of one
-    unit, it is an axis of numbers, else of words at 0, 1 and so on in the order of the sweep."""
+    """Makes the axis of completion times from the values along the curves: numbers if all values
+    are numbers with one unit, otherwise words at 0, 1 and so on, in the order of the sweep."""
     numbers = [maker.number(run) for run in maker.runs]
     units = {number.unit if number else None for number in numbers}
     curves.words = len(units) != 1 or None in units
@@ -187,7 +187,7 @@ def make_curves(runs: Runs) -> Curves:
     seeds = max(map(len, groups.values()))
     curves.intervals = seeds > 1 and request.kind != "latency-cdf"
     for index, curve in enumerate(curves.curves if curves.words else ()):
-        for point in curve.points:  # curves at one word stand side by side
+        for point in curve.points:  # points at one word are drawn side by side
             shift = (index - (len(parts) - 1) / 2) * 0.5 / len(parts)
             point.x = Interval(point.x.mean + shift)
     _describe(curves, runs, seeds)
@@ -195,7 +195,7 @@ def make_curves(runs: Runs) -> Curves:
 
 
 def _describe(curves: Curves, runs: Runs, seeds: int) -> None:
-    """ "fat tree, 432 hosts, uniform, 5 seeds", as far as all runs have it in common."""
+    """Returns what all runs share, such as "fat tree, 432 hosts, uniform, 5 seeds"."""
     sets = (
         {run.network for run in runs.runs},
         {f"{run.hosts} host{'s' * (run.hosts != 1)}" if run.hosts else "" for run in runs.runs},

@@ -41,14 +41,14 @@ def _set_time(sheet: Sheet, curves: Curves, name: str, *of: Of, course: bool = F
 
 
 def _latency_lines(curves: Curves) -> list[Line]:
-    """The total and the network latency of each curve, each in its own style."""
+    """Returns the total and the network latency of each curve, each in its own style."""
     lines = []
     for index, curve in enumerate(curves.curves):
         if curves.latency:
             alone = "" if curve.label else "mean"
             lines.append(Line(index, index, alone, curves.latency == "network"))
         elif all(point.y.mean == point.y2.mean for point in curve.points):
-            # No message waits at its host: one line would hide the other.
+            # No message waits at its host, so one line would hide the other.
             lines.append(Line(index, index, "total = network"))
         else:
             lines.append(Line(index, index, "total"))
@@ -68,7 +68,7 @@ def _latency_throughput(sheet: Sheet, curves: Curves) -> None:
 
 
 def _name_accepted(sheet: Sheet, curves: Curves, name: str) -> None:
-    """The axis of accepted traffic; 'name' is its name in papers."""
+    """Sets up the axis of accepted traffic; 'name' is its name in papers."""
     if curves.normalised:
         set_name(sheet, "y", name)
         sheet.ax.set_ylim(0, 1.05)
@@ -97,7 +97,7 @@ def _throughput_load(sheet: Sheet, curves: Curves) -> None:
 
 
 def _latency_beside(sheet: Sheet, painter: Painter, latency: float) -> None:
-    """A single run also has room for its latency, on the right."""
+    """Draws the latency of a single run on the right axis."""
     unit, points = unit_for(latency), painter.points(0)
     width = round(1.7 * painter.size, 3)
     right = sheet.ax.twinx(to="right")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""The look of axes and curves. All points and all intervals are inside the frame. Curves differ in
-colour (those of Okabe and Ito, which colour-blind readers can distinguish), in dash and in mark, so
-that they also differ in print without colours."""
+"""The style of axes and curves. All points and intervals are inside the frame. Curves differ in
+colour (the palette of Okabe and Ito, which colour-blind readers can distinguish), dash and mark, so
+that they also differ in black-and-white print."""
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from .curves import Curves, Point
 from .sheet import Recorded, Series, Sheet
 
 ROOM = 1.06  # length of an axis relative to the highest value
-LOG_FROM = 15.0  # ratio of values from which their axis is logarithmic
-LOG_SPARSE = 1e3  # ratio from which only powers of ten have a number
-BANDS_MAX = 4  # curves whose bands of confidence remain distinguishable
-MARKS_SPREAD = 8  # marks on a curve of many points
+LOG_FROM = 15.0  # ratio of values above which their axis is logarithmic
+LOG_SPARSE = 1e3  # ratio above which only powers of ten are labelled
+BANDS_MAX = 4  # maximum number of curves with distinguishable confidence bands
+MARKS_SPREAD = 8  # number of marks on a curve of many points
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-# In widths of the line. The first is for the first curve: most plots have one or two.
+# Dashes in line widths, for the first curve, the second and so on.
 DASHES: tuple[Any, ...] = (
     "-",
     (0, (4, 2)),
@@ -46,7 +46,7 @@ class Unit(NamedTuple):
 
 
 def unit_for(ns: float) -> Unit:
-    """The unit that leaves few digits before the point.
+    """Returns the unit that leaves few digits before the point.
 
     >>> unit_for(1999), unit_for(2000), unit_for(3e9).name
     (Unit(name='ns', ns=1), Unit(name='µs', ns=1000.0), 's')
@@ -70,7 +70,7 @@ class Range(NamedTuple):
 
     @property
     def floor(self) -> float:
-        """The start of a logarithmic axis, which has no 0: long intervals end there."""
+        """Returns the start of a logarithmic axis, which has no 0; long intervals end there."""
         return 0.7 * max(min(self.low, self.low_end), self.low / 3)
 
     @property
@@ -90,13 +90,13 @@ def range_of(curves: Curves, *of: Of) -> Range:
 
 
 def set_range(sheet: Sheet, axis: str, high: float, ax: Recorded | None = None) -> None:
-    """An axis from 0, with room above the highest value."""
+    """Makes an axis from 0, with space above the highest value."""
     set_limits = getattr(ax or sheet.ax, f"set_{axis}lim")
     set_limits(0, float(f"{max(high * ROOM, 1e-3):.9g}"))
 
 
 def set_log(sheet: Sheet, axis: str, low: float, high: float) -> None:
-    """A logarithmic axis with a number at 1, 2, 5, 10 and so on, or at powers of ten."""
+    """Makes a logarithmic axis with labels at 1, 2, 5, 10 and so on, or at powers of ten."""
     low, high = float(f"{low:.9g}"), float(f"{high:.9g}")
     getattr(sheet.ax, f"set_{axis}scale")("log")
     getattr(sheet.ax, f"set_{axis}lim")(low, high)
@@ -109,7 +109,7 @@ def set_log(sheet: Sheet, axis: str, low: float, high: float) -> None:
 
 
 def number_text(value: float) -> str:
-    """A number of an axis.
+    """Formats a number for an axis.
 
     >>> number_text(0.5), number_text(20.0), number_text(2e6)
     ('0.5', '20', '2,000,000')
@@ -120,13 +120,13 @@ def number_text(value: float) -> str:
 def set_name(
     sheet: Sheet, axis: str, text: str, narrow: str = "", ax: Recorded | None = None
 ) -> None:
-    """The name of an axis; 'narrow' is the name on narrow pages, if it is another."""
+    """Sets the name of an axis; 'narrow' is its name on narrow pages, if different."""
     name = narrow if narrow and sheet.page.narrow else text
     getattr(ax or sheet.ax, f"set_{axis}label")(name)
 
 
 def set_title(sheet: Sheet, title: str, network: str) -> None:
-    """The user's, or the kind's with the network below it, which narrow pages leave out."""
+    """Sets the user's title, or the kind's with the network below it, which narrow pages omit."""
     text = sheet.page.title
     if text is None and not sheet.page.narrow:
         text = "\n".join(filter(None, (title, network)))
@@ -154,7 +154,7 @@ class Axis:
 
 @dataclass
 class Line:
-    """One of the lines that the reader sees: the y or the y2 of a curve."""
+    """A visible line: the y or y2 of a curve."""
 
     curve: int
     look: int  # number of dash and mark, from 0
@@ -205,16 +205,16 @@ class Painter:
         return not all(map(math.isnan, values))
 
     def stroke(self, line: Line) -> dict[str, Any]:
-        """The dash and the width of a line. Normalised curves often coincide for a time: the first
-        are the widest, so that they show below the others."""
+        """Returns the dash and width of a line. Normalised curves often coincide in places, so
+        earlier lines are wider and remain visible below later ones."""
         dense = self.curves.normalised and self.curves.kind == "efficiency-time"
         under = 0.25 * (len(self.curves.curves) - 1 - line.curve) if dense else 0
         width = round(self.size * ((1.2 if line.thin else 1.7) + under), 3)
         return {"linestyle": dash_of(line.look), "linewidth": width}
 
     def mark(self, line: Line, hollow: bool = False) -> dict[str, Any]:
-        """The options of a mark. A hollow one is white inside: it hides the line. Marks of later
-        curves are smaller, so that those at the same place do not hide each other."""
+        """Returns the options of a mark. A hollow mark is filled white, so it hides the line. Marks
+        of later curves are smaller, so that coinciding marks do not hide each other."""
         colour = colour_of(line.curve)
         size = self.size * max(7.2 - line.look, 4.2) * (0.85 if line.thin else 1)
         return {
@@ -252,7 +252,7 @@ class Painter:
             self.sheet.ax.plot(*places, **look, clip_on=False, zorder=3)
 
     def draw_entry(self, line: Line) -> None:
-        """The entry of the legend: the curve with its part, and "(none)" without a point."""
+        """Draws the legend entry: the curve with its part, and "(none)" if it has no point."""
         curve = self.curves.curves[line.curve]
         name = ", ".join(filter(None, (curve.label, line.part)))
         if name:
@@ -261,7 +261,7 @@ class Painter:
             self.sheet.ax.plot([], [], **stroke, **self.mark(line), label=name)
 
     def draw_lines(self, lines: list[Line]) -> None:
-        """Lines with marks and error bars: first all lines and bars, then all marks, then the legend."""
+        """Draws all lines and error bars, then all marks, then the legend."""
         drawn = [line for line in lines if self.has_points(line)]
         for line in drawn:
             if not self.curves.curves[line.curve].apart:
@@ -281,7 +281,7 @@ class Painter:
             self.sheet.ax.plot([], [], linestyle="none", **mark, label=label)
 
     def draw_dense(self) -> None:
-        """Curves of many points: lines with a few marks at places that differ, and bands of intervals."""
+        """Draws curves of many points: lines with a few staggered marks, and confidence bands."""
         curves = self.curves.curves
         lines = [Line(index, index) for index in range(len(curves))]
         drawn = [line for line in lines if curves[line.curve].points]

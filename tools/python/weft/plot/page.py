@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""The page of a figure: format, size and font. A page without a size has 7.5 by 5 inches, and is
-higher for a long legend. An inch is 300 pixels of a PNG, except that a size in pixels has 120 per
-inch."""
+"""The page of a figure: format, size and font. A page without a size is 7.5 by 5 inches, and higher
+if the legend is long. PNGs have 300 pixels per inch, or 120 if the size is given in pixels."""
 import re
 from dataclasses import dataclass
 
@@ -31,19 +30,19 @@ class Page:
 
     @property
     def narrow(self) -> bool:
-        """Whether the page is too narrow for a title and long axis names."""
+        """Returns whether the page is too narrow for a title and long axis names."""
         return 0 < self.width < NARROW_INCHES
 
 
 def format_of(path: str) -> str | None:
-    """ "png", "svg" or "pdf" from the end of a file's name; None for another one."""
+    """ Returns "png", "svg" or "pdf" according to the file's suffix; None for any other suffix."""
     found = re.search(r".\.(png|svg|pdf)\Z", path, re.S)
     return found[1] if found else None
 
 
 def set_size(page: Page, text: str) -> None:
-    """Takes "900x600", "3.4in", "3.4x2.5in" or "86mm"; a width alone has three quarters of it as its
-    height.
+    """Takes "900x600", "3.4in", "3.4x2.5in" or "86mm"; without a height, the height is three
+    quarters of the width.
 
     >>> page = Page()
     >>> set_size(page, "3.4x2.5in")

@@ -58,7 +58,7 @@ class Value:
 
 @dataclass
 class Run:
-    """A result of an input, and its varied keys with their values; no keys outside of sweeps."""
+    """A result of an input, with its varied keys and their values; no keys outside sweeps."""
 
     input: int
     vary: dict[str, str]
@@ -66,7 +66,7 @@ class Run:
     result: dict[str, Any]
 
     def __post_init__(self) -> None:
-        result, self.result = self.result, {}  # large, and its values have been taken
+        result, self.result = self.result, {}  # large; freed when its values have been taken
         self.config, about, wall = (_map(result, key) for key in ("config", "topology", "wall"))
         self.real_clock = self.config.get("clock") == "real"
         kind, hosts = str(self.config.get("topology", "")).split(":")[0], about.get("hosts")
@@ -93,7 +93,7 @@ class Runs:
 
 
 def label_of(labels: list[str], key: str | None, value: str) -> str | None:
-    """The text of the first KEY=VALUE=TEXT for this value of a key; None if there is none."""
+    """Returns the text of the first KEY=VALUE=TEXT for this value of a key, or None."""
     for label in labels:
         asked, rest = label.split("=", 1)
         if normal_key(asked) == key and rest.startswith(f"{value}="):
@@ -102,7 +102,7 @@ def label_of(labels: list[str], key: str | None, value: str) -> str | None:
 
 
 def load_runs(paths: list[str], request: Request) -> Runs:
-    """Reads the runs of sweep folders and results. Points without a result are left out."""
+    """Reads the runs of sweep folders and results. Points without a result are omitted."""
     runs = Runs(request)
     varied: set[tuple[str, str]] = set()
     with Asker() as asker:
@@ -164,7 +164,7 @@ def _add_points(runs: Runs, folder: str, varied: set[tuple[str, str]], asker: As
 def _add_run(
     runs: Runs, result: dict[str, Any], path: str, vary: dict[str, str], sealed: bool
 ) -> None:
-    """'sealed': the result must have a checksum."""
+    """Adds a run. 'sealed': the result must have a checksum."""
     if sealed and "sum" not in result:
         raise Error(f"{path}: expected 'sum', the checksum that all results of this sweep contain")
     try:
@@ -180,8 +180,8 @@ def _number(section: Any, key: str) -> float:
 
 
 def is_doubtful(result: dict[str, Any]) -> bool:
-    """Whether a run is saturated, not steady or too short to tell. Runs with a schedule or with
-    traffic that ends never have an answer, however long they are."""
+    """Returns whether a run is saturated, not steady or too short to tell. Runs with a schedule or
+    with traffic that ends cannot be judged, however long they are."""
     until, needs = result.get("until"), (result.get("steady_needs"), result.get("saturated_needs"))
     return (
         result.get("saturated") is True
@@ -233,7 +233,7 @@ def _links(result: dict[str, Any], key: str) -> list[Value]:
 
 
 def _read_histogram(request: Request, result: dict[str, Any]) -> list[Value]:
-    """Returns the number of values in each step of a latency histogram."""
+    """Returns the number of values in each bucket of a latency histogram."""
     which = request.latency_key(request.latency or "total")
     section = result.get("latency_ns", {}).get(which)
     steps = section.get("histogram") if isinstance(section, dict) else None
@@ -256,7 +256,7 @@ def _read_completion(_: Request, result: dict[str, Any]) -> list[Value]:
 
 
 def _read_slowdowns(_: Request, result: dict[str, Any]) -> list[Value]:
-    """Reads the 99th percentile and the median for each decade of lengths, at its longest length."""
+    """Reads the 99th percentile and the median of each decade of flow sizes, at its upper end."""
     flows = result.get("flows")
     if not isinstance(flows, dict) or not isinstance(flows.get("by_size"), list):
         what = "no flows ('flows.by_size')"
@@ -267,7 +267,7 @@ def _read_slowdowns(_: Request, result: dict[str, Any]) -> list[Value]:
     return [Value(end, _number(part, "p99"), _number(part, "p50")) for end, part in found]
 
 
-# Kinds of plots: the function that takes the values of a result. Its error gets the result's path.
+# Kinds of plots, with the function that extracts the values of a result.
 READERS: dict[str, Callable[[Request, dict[str, Any]], list[Value]]] = {
     "latency-throughput": _read_point,
     "efficiency-time": _read_series,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Figures from curves: the page, the legend outside of the frame, and files. A sheet remembers how its
-figure was drawn: every call to matplotlib is made and written down, so that the script of a figure
-draws the same figure."""
+"""Draws figures from curves: the page, the legend outside the frame, and files. A sheet records how
+its figure is drawn: every call to matplotlib is executed and written down, so that the figure's
+script draws the same figure."""
 import dataclasses
 import importlib
 import io
@@ -10,7 +10,7 @@ import logging
 import math
 from typing import Any
 
-logging.getLogger("matplotlib").setLevel(logging.ERROR)  # where it writes its cache, and the like
+logging.getLogger("matplotlib").setLevel(logging.ERROR)  # where to write its cache, for example
 
 import matplotlib
 from matplotlib import font_manager
@@ -27,7 +27,7 @@ SCREEN_PER_INCH = 100
 WIDTH, HEIGHT = 7.5, 5.0  # inches of a page without a size
 MAP_INCHES = (2.75, 2.85)  # per map
 BELOW_MAX = 8  # entries of a legend below the frame
-FRAME_MIN = (0.5, 0.4)  # shares of a page's width and height that a legend leaves to the frame
+FRAME_MIN = (0.5, 0.4)  # shares of the page's width and height that a legend leaves for the frame
 GAP = 0.06  # inches around a legend
 
 
@@ -38,9 +38,8 @@ class Drawn(Figure):  # type: ignore[misc]
     page: Page
 
     def save(self, path: str, size: str | None = None, font: str | None = None) -> None:
-        """Writes a PNG, SVG or PDF, which appears complete or not at all. With a size ("3.4x2.5in")
-        or a font (",9") the figure is drawn anew for it.
-        """
+        """Writes a PNG, SVG or PDF atomically. With a size ("3.4x2.5in") or a font (",9"), the
+        figure is redrawn for it."""
         form = format_of(path)
         if form is None:
             raise Error(f"{path}: expected a file that ends in {ENDINGS}")
@@ -59,8 +58,8 @@ class Drawn(Figure):  # type: ignore[misc]
 
 
 class Recorded:
-    """An object of matplotlib by its name in the script. Its calls are made and written down; the
-    result gets the name 'to'."""
+    """A matplotlib object, with its name in the script. Its calls are executed and written down;
+    the result gets the name 'to'."""
 
     def __init__(self, sheet: "Sheet", name: str, value: Any) -> None:
         self.sheet, self.name, self.value = sheet, name, value
@@ -87,7 +86,7 @@ def _value(of: Any) -> Any:
 
 
 class Series(list[float]):
-    """Numbers with a name in the script."""
+    """Numbers that have a name in the script."""
 
     def __init__(self, name: str, values: list[float]) -> None:
         super().__init__(values)
@@ -150,7 +149,7 @@ class Sheet:
         return matplotlib.rc_context(self.rc)
 
     def series(self, name: str, values: list[float]) -> Series:
-        """Puts numbers into the script under a name, but only once."""
+        """Adds numbers to the script under a name, only once."""
         if name not in self.known:
             self.known[name] = Series(name, [float(f"{value:.9g}") for value in values])
             self.lines.append(f"{name} = {list(self.known[name])!r}")
@@ -198,7 +197,7 @@ def draw_sheet(curves: Curves, page: Page) -> Sheet:
 
 
 def save_options(curves: Curves, page: Page, form: str) -> dict[str, Any]:
-    """The options of savefig() for "png", "svg" or "pdf"; no time: equal figures are equal bytes."""
+    """Returns the options of savefig(), without the time: equal figures have equal bytes."""
     maker, about, date = {
         "png": ("Software", "Description", ""),
         "svg": ("Creator", "Description", "Date"),
@@ -228,7 +227,7 @@ def _draw(curves: Curves, page: Page, width: float, height: float) -> tuple[Shee
 
 
 def _legend_inches(sheet: Sheet, options: dict[str, Any]) -> tuple[float, float]:
-    """Width and height of the legend with these options, which is not kept."""
+    """Returns width and height of a legend with these options, which is then discarded."""
     with sheet.style():
         legend = sheet.figure.legend(**options)
         renderer = FigureCanvasAgg(sheet.figure).get_renderer()

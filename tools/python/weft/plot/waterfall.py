@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Where packets spent their time, from the documents of 'weft why --json': a row for each port of a
-single packet, else a row for each packet. Curves are parts: x is the start of a piece in ns, y its
-row, y2 its length in ns."""
+"""Shows where packets spent their time, from documents of 'weft why --json': one row per port for a
+single packet, otherwise one row per packet. Curves are parts: x is the start of a piece in ns, y
+its row, y2 its length in ns."""
 import itertools
 from typing import Any
 
@@ -14,7 +14,7 @@ from .look import set_name, set_title, unit_for
 from .sheet import Sheet
 
 ROWS_MAX = 40
-# Each part with its colour and hatch, dark where packets wait for others: print in grey shows them.
+# Each part with its colour and hatch; waits for others are dark, to be visible in greyscale print.
 PARTS = {
     "host queue": ("#e69f00", ""),
     "window": ("#f0e442", "///"),
