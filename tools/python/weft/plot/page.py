@@ -35,7 +35,7 @@ class Page:
 
 
 def format_of(path: str) -> str | None:
-    """ Returns "png", "svg" or "pdf" according to the file's suffix; None for any other suffix."""
+    """Returns "png", "svg" or "pdf" according to the file's suffix; None for any other suffix."""
     found = re.search(r".\.(png|svg|pdf)\Z", path, re.S)
     return found[1] if found else None
 

@@ -72,7 +72,7 @@ class Request:
     on: str | None = None
     srun: str | None = None
     jobs: int = 0
-    instances: int = 0  # 0, and None below: as the definition says
+    instances: int = 0  # 0, and None below: use the definition's value
     warmup: int | None = None
     messages: int | None = None
     latency_limit: int | None = None
@@ -85,7 +85,7 @@ class Request:
 
 
 def default_cache() -> str:
-    """Returns $XDG_CACHE_HOME/weft, ~/.cache/weft, or a local folder if there is no home."""
+    """Returns $XDG_CACHE_HOME/weft, ~/.cache/weft, or a local folder without a home directory."""
     cache, home = os.environ.get("XDG_CACHE_HOME", ""), os.environ.get("HOME", "")
     folder = cache if cache.startswith("/") else f"{home}/.cache" if home.startswith("/") else "."
     with contextlib.suppress(OSError):
@@ -207,16 +207,16 @@ class Session:
             _print_json(made)
 
     def group(self, group: Definition) -> int:
-        """Runs the members one after another. Returns the highest exit code, or the one of Ctrl-C."""
+        """Runs the members one after another. Returns the highest exit code, or Ctrl-C's."""
         request, known, code = self.request, group.members, int(Exit.DONE)
         words = known if request.only is None else request.only.split(",")
         if not set(words) <= set(known):
             expected = f"expected members of the group, such as {known[0]}"
             raise Error(f"{group.name}: --only {request.only}: {expected}")
         chosen = [name for name in known if name in words]
-        for name in chosen:  # before anything runs, which may take hours
+        for name in chosen:  # checked before the runs, which may take hours
             is_group = False
-            with contextlib.suppress(Error):  # an unreadable one is named when it is its turn
+            with contextlib.suppress(Error):  # an unreadable file is reported when it is its turn
                 is_group = bool(self.open(name).members)
             if is_group:
                 expected = f"expected experiments as members; '{name}' is a group"

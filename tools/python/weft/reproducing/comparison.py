@@ -31,12 +31,12 @@ POINT = "load offered accepted flits_per_ns_per_switch network_ns total_ns dropp
 
 
 def link_value(what: Definition, link: object) -> float:
-    """The utilisation of a link, or the share of time for which it was blocked."""
+    """Returns the utilisation of a link, or the share of time for which it was blocked."""
     return number(link, "blocked" if what.measure == BLOCKED else "utilisation")
 
 
 def _own(trial: Trial, row: Row) -> float:
-    """Returns the value of a trial; values of links are in per cent."""
+    """Returns the value of a trial; values of links are in percent."""
     what, course = trial.definition, trial.transient
     uses = [100 * link_value(what, link) for link in trial.links if is_between_switches(link)]
     if row.is_link and not uses:
@@ -109,7 +109,7 @@ class Compared:
         row, slack = self.row, 0.0
         if not row.is_claim:
             return abs(self.ratio - 1) <= what.tolerance / 1e6
-        # A claim of 'better' also holds for 'equal'; the links are those of another network.
+        # A 'better' claim also holds if both are equal; the links are from another network.
         if row.is_relative:
             slack = what.order / 1e6
         elif row.is_link:
@@ -118,8 +118,8 @@ class Compared:
 
 
 class Comparison:
-    """All rows. 'wrong' has pairs of rows, the published one with the higher mean first, that are in
-    the other order here."""
+    """All rows. 'wrong' contains pairs of rows in the opposite of the published order; the row with
+    the higher published mean comes first."""
 
     def __init__(self, what: Definition, rows: Sequence[Row], trials: Sequence[Trial]) -> None:
         self.definition, self.trials = what, trials
@@ -155,7 +155,7 @@ def _of(thing: object, *keys: str) -> Document:
 
 
 def _row(one: Compared) -> Document:
-    """The numbers are the paper's, Weft's reading of its words, or bounds that no paper has."""
+    """Returns a row with the paper's numbers, Weft's reading of its text, or Weft's own bounds."""
     row, published, reading = one.row, _of(one.row, *ENDS), None
     if row.words:
         reading = published
@@ -191,7 +191,7 @@ def _trial(trial: Trial) -> Document:
 
 
 def document(found: Comparison, version: str, words: list[str]) -> Document:
-    """A comparison as JSON. Numbers that are not finite are null."""
+    """Returns a comparison as JSON. Numbers that are not finite are null."""
     what, length = found.definition, None
     if what.counts_messages:
         defined = {"defined_warmup": what.defined[0], "defined_messages": what.defined[1]}

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from ..quantity import SHARE, TIME, mean_of, parse_kind
 from .published import NAN
 
-BACK_SHARE = 0.9  # share of the deliverable at which a network has recovered
-LAST = 0.1  # share of the hot spot whose samples are its end
+BACK_SHARE = 0.9  # share of deliverable traffic at which a network has recovered
+LAST = 0.1  # final share of the hot spot whose samples count as its end
 SLACK_NS = 1.0
 
 
@@ -31,7 +31,7 @@ class Sample(NamedTuple):
 @dataclass
 class Transient:
     """The efficiency of a network over time, around a hot spot that lasts from 'start' to 'stop';
-    without one both are the end of the run (figures 6 and 7 of the ARN+AFI paper)."""
+    without a hot spot, both are the end of the run (figures 6 and 7 of the ARN+AFI paper)."""
 
     start_ns: float = 0.0
     stop_ns: float = 0.0
@@ -46,37 +46,37 @@ class Transient:
         return bool(self.samples)
 
     def _between(self, start: float, stop: float) -> list[Sample]:
-        """The samples that end after 'start' and by 'stop'."""
+        """Returns the samples that end after 'start' and by 'stop'."""
         return [s for s in self.samples if start + SLACK_NS < s.t_ns <= stop + SLACK_NS]
 
     def _mean(self, start: float, stop: float) -> float:
         return mean_of([sample.accepted for sample in self._between(start, stop)]).mean
 
     def before(self) -> float:
-        """The mean over the second half of the time before the hot spot."""
+        """Returns the mean over the second half of the time before the hot spot."""
         return self._mean(self.start_ns / 2, self.start_ns)
 
     def minimum(self) -> float:
-        """The lowest sample of the hot spot; without one, of the second half of the run."""
+        """Returns the lowest sample of the hot spot or, without one, of the run's second half."""
         start = self.start_ns if self.start_ns < self.stop_ns else self.stop_ns / 2
         return min((s.accepted for s in self._between(start, self.stop_ns)), default=NAN)
 
     def at(self, after_ns: float) -> float:
-        """The sample that ends this long after the start of the hot spot."""
+        """Returns the sample that ends this long after the start of the hot spot."""
         at = self.start_ns + after_ns
         if at > self.stop_ns + SLACK_NS:
             return NAN
         return next((s.accepted for s in self.samples if s.t_ns >= at - SLACK_NS), NAN)
 
     def end(self) -> float:
-        """The mean over the last tenth of the hot spot; without one, of the run."""
+        """Returns the mean over the last tenth of the hot spot or, without one, of the run."""
         start = self.start_ns if self.start_ns < self.stop_ns else 0
         sample = self.samples[0].t_ns if self.samples else 0
         return self._mean(self.stop_ns - max(sample, LAST * (self.stop_ns - start)), self.stop_ns)
 
     def back_ns(self) -> float:
-        """Time from the start of the hot spot to the end of its last sample below BACK_SHARE of the
-        deliverable traffic: 0 if there is none, infinity if the hot spot ended with one."""
+        """Returns the time from the start of the hot spot to the end of its last sample below
+        BACK_SHARE of the deliverable traffic: 0 if no sample is, infinity if the last one is."""
         inside = self._between(self.start_ns, self.stop_ns)
         low = [s for s in inside if s.accepted < BACK_SHARE * self.deliverable]
         if low and low[-1] is inside[-1]:
@@ -109,8 +109,8 @@ def transient_of(whole: dict[str, Any], network: dict[str, Any]) -> Transient:
 
 
 class Settling:
-    """The mean latency of a run as a function of the messages that have arrived (figures 62 to 66 of
-    Flich's thesis). Traffic stands for messages: samples and messages have one length each."""
+    """The mean latency of a run as a function of the messages that have arrived (figures 62 to 66
+    of Flich's thesis). Traffic represents messages: samples are equally long, and so are messages."""
 
     def __init__(self) -> None:
         self.samples: list[tuple[float, float]] = []  # share of all messages, mean in ns
@@ -130,7 +130,7 @@ class Settling:
         return bool(self.samples)
 
     def deviation(self, share: float) -> float:
-        """The maximum difference between the mean after this share of the messages or more and the
-        mean of all, in per cent of the latter."""
+        """Returns the maximum deviation of the mean, after this share of the messages or more, from
+        the final mean, in percent."""
         last = self.samples[-1][1] if self.samples else NAN
         return max((100 * abs(m / last - 1) for s, m in self.samples if s >= share), default=NAN)

@@ -29,14 +29,14 @@ PS_PER_US = 10**6
 # Measures of runs that last for a number of messages.
 SATURATION = "saturation-throughput"  # maximum accepted traffic, flits/ns/switch
 LATENCY = "latency"  # mean network latency at a load, ns
-WAITING = "waiting"  # own messages at the host with the most of them, at the end
+WAITING = "waiting"  # own messages at the host with the most, at the end
 LINKS = "links"  # utilisation of switch-to-switch channels
-BLOCKED = "blocked"  # share of time for which STOP holds such a channel
+BLOCKED = "blocked"  # share of time for which STOP blocks such a channel
 SETTLING = "settling"  # mean latency so far against the mean of the whole run
-# Measures of runs that last as long as their file says; all curves are measured.
+# Measures of runs whose file sets their length; all curves are measured.
 EFFICIENCY = "efficiency"  # accepted over time, around a hot spot
 THROUGHPUT = "throughput"  # accepted at each of several loads
-# The same, one number per run. The titles are for axes of pictures.
+# The same, one number per run. The titles are for the axes of figures.
 COMPLETION, WORST_SWITCH, WORST_LINK = "completion", "worst-switch", "worst-link"
 LATENCY_TIME = "latency-time"
 RUN_TITLES = {
@@ -108,7 +108,7 @@ def _sets(reader: Reader, key: str, node: Any) -> list[str]:
 
 
 def _key(read: Read, default: Any = MISSING, needed: bool = False) -> Any:
-    """A key of a section. A default that is a class is called for each section."""
+    """Describes a key of a section. A default that is a class is called for each section."""
     about = {"read": read, "needed": needed}
     if isinstance(default, type):
         return field(default_factory=default, metadata=about)
@@ -152,7 +152,7 @@ class Choice:
     name: str = _key(TEXT, "", needed=True)
     set: list[str] = _key(_sets, list)  # KEY=VALUE
     n: int = _key(COPIES, 1)  # instances of a network
-    # Ppm, in place of the definition's; the case's takes precedence. 0: not given.
+    # ppm; overrides the definition's, and the case's overrides this; 0: not given
     load: int = _key(_scalar(quantity(SHARE, 0, 10**6)), 0)
     traffic: float = _key(_scalar(_traffic), 0.0)  # a case's load in flits/ns/switch; 0: not given
 
@@ -164,7 +164,7 @@ class Choice:
 
 
 def expand(text: str, instance: int) -> str:
-    """The text with what {n} stands for.
+    """Returns the text with {n} replaced.
 
     >>> expand("seed={n},hosts=[h{n*47}]", 2)
     'seed=2,hosts=[h94]'
@@ -195,7 +195,7 @@ class Schedule:
     rounds: int = _key(MESSAGES, 1)
     bytes: int = _key(_scalar(quantity(SIZE, 0, 2**32 - 1)), 0, needed=True)
     calc: int = _key(TIMES, 0)  # ps
-    path: str = ""  # once it is made
+    path: str = ""  # once it is generated
 
 
 CHOICES = _list(_section(Choice))
@@ -212,24 +212,24 @@ class Definition:
     paper: str = _key(TEXT, "")
     place: str = _key(TEXT, "")
     title: str = _key(TEXT, "")
-    missing: str = _key(TEXT, "")  # why it cannot be run; then nothing below is set
+    missing: str = _key(TEXT, "")  # why it cannot be run; the fields below are then not set
     members: list[str] = _key(_list(TEXT), list)  # groups only
-    time: str = _key(TEXT, "")  # for people
+    time: str = _key(TEXT, "")  # for users
     quick_time: str = _key(TEXT, "")
     # 'productivity' is the thesis' word, which was the name up to 0.1.
     measure: str = _key(_scalar(choice(*MEASURES, productivity=SATURATION)), "")
     axis: str = _key(_scalar(choice("share", "bits/us")), "share")
-    latency: bool = _key(BOOL, False)  # a throughput has a picture of the latency as well
-    size: Page = _key(_scalar(_page), Page)  # every picture's
-    means: bool = _key(BOOL, False)  # tables in Markdown have means over instances
-    # Latency against traffic, a picture for each network and case.
+    latency: bool = _key(BOOL, False)  # a throughput also has a figure of the latency
+    size: Page = _key(_scalar(_page), Page)  # of every figure
+    means: bool = _key(BOOL, False)  # Markdown tables contain means over instances
+    # Latency against traffic, one figure per network and case.
     curves: bool = _key(BOOL, False)
     run: str = _key(TEXT, "")
     published: str = _key(TEXT, "")
-    # Ppm; where the search starts, or the load.
+    # ppm; start of the search, or the load
     load: int = _key(_scalar(quantity(SHARE, 1, 10**6)), 100000)
     loads: int = _key(LOADS, 10)
-    unit: int = _key(UNIT, 10**9)  # ps that stand for a ms of the paper
+    unit: int = _key(UNIT, 10**9)  # ps that represent one ms of the paper
     schedule: Schedule = _key(_section(Schedule), Schedule)
     tolerance: int = _key(ANY_SHARE, 100000)  # ppm of the published means
     order: int = _key(ANY_SHARE, 20000)  # ppm; published means closer than this have no order
@@ -240,7 +240,7 @@ class Definition:
     cases: list[Choice] = _key(CHOICES, list)
     algorithms: list[Choice] = _key(CHOICES, list)
     quick: Quick = _key(_section(Quick), Quick)
-    instances: int = 0  # that --instances set
+    instances: int = 0  # set by --instances
     also: list[str] = field(default_factory=list)  # changes of --quick
     defined: tuple[int, int, int] = (0, 0, 0)  # warmup, messages and latency_limit of the file
 
@@ -303,7 +303,7 @@ class Definition:
         setattr(self, name, value)
 
     def select(self, words: str) -> None:
-        """Keeps the networks, cases and algorithms of "A,B"; a list with none of them stays whole."""
+        """Keeps networks, cases and algorithms in "A,B"; a list with none of them is unchanged."""
         names = {choice.name for choices in self.lists for choice in choices} - {""}
         if not set(words.split(",")) <= names:
             raise Error(
@@ -314,7 +314,7 @@ class Definition:
 
 
 def keep(choices: list[Choice], words: str) -> bool:
-    """Keeps those that the words name. Keeps all and returns False if there are none."""
+    """Keeps the named ones. Keeps all and returns False if there are none."""
     found = [choice for choice in choices if choice.name in words.split(",")]
     if words and found:
         choices[:] = found
@@ -322,7 +322,7 @@ def keep(choices: list[Choice], words: str) -> bool:
 
 
 def _no_warmup(reader: Reader, section: Any, found: Definition | Quick) -> None:
-    """A run whose mean is to settle has no warm-up; a section that has one is refused."""
+    """Refuses a warm-up, because a run whose mean is to settle has none."""
     given = reader.map(section).get("warmup") if section is not None else None
     if given is not None and found.warmup > 0:
         text = "expected 0, because the measure 'settling' begins with the first message"

@@ -48,18 +48,18 @@ class Bundle:
 
     label: str
     trials: list[Trial]
-    wanted: int  # with those that failed
+    wanted: int  # including those that failed
 
     def named(self, count: int) -> str:
         """Returns the label, with the number of instances if some are missing."""
         return self.label + (f" ({count} of {self.wanted})" if count < self.wanted else "")
 
     def columns(self, values: Values) -> list[tuple[float, ...]]:
-        """The numbers of all instances side by side; NaN: one has none there."""
+        """Returns the numbers of all instances side by side; NaN where an instance has none."""
         return [*itertools.zip_longest(*map(values, self.trials), fillvalue=NAN)]
 
     def means(self, name: str, key: str, scale: float) -> list[Interval]:
-        """The means of a number in the entries of a list of the results."""
+        """Returns the means of a number in the entries of a list in the results."""
         columns = self.columns(
             lambda trial: [scale * number(one, key) for one in trial.result.get(name) or []]
         )
@@ -91,9 +91,9 @@ def _series(key: str) -> Values:
 
 
 def _over_loads(bundle: Bundle, y: Values) -> list[Point]:
-    """Offered traffic differs a little between the instances of one load: the load is the place. A
-    load at which an instance has no such number has no mean, which would be of the better ones only.
-    """
+    """Returns means at each nominal load, because offered traffic differs slightly between
+    instances. A load at which an instance lacks the number has no mean, which would only cover the
+    better instances."""
     points = []
     columns = map(bundle.columns, (y, _each("accepted"), _each("offered")))
     for load, values, *traffic in zip(_each("load")(bundle.trials[0]), *columns):
@@ -128,7 +128,7 @@ def _points(kind: str, bundle: Bundle) -> list[Point]:
         return []
     if kind == "latency-throughput":
         return _latencies(first)
-    # The links between switches by their use, the highest first, as the thesis has them.
+    # The links between switches by utilisation, the highest first, as in the thesis.
     links = filter(is_between_switches, first.links)
     uses = sorted((link_value(first.definition, link) for link in links), reverse=True)
     return [Point(Interval(rank), Interval(use), NOTHING) for rank, use in enumerate(uses, 1)]
@@ -143,7 +143,7 @@ def wanted(what: Definition) -> bool:
 
 
 def check_folder(folder: str) -> None:
-    """Creates the folder, so that an Error is raised before hours of runs."""
+    """Creates the folder, so that an Error is raised before runs that take hours."""
     make_folder(folder, "-o ")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise Error(f"-o {folder}: {os.strerror(errno.EACCES)}", Exit.NOT_ABLE)
@@ -181,7 +181,7 @@ class Figures:
         return curves
 
     def _bars(self, network: str) -> Curves:
-        """The label of a curve is from the case that lacks the most instances."""
+        """Draws bars. A curve's label comes from the case that lacks the most instances."""
         title = d.RUN_TITLES.get(self.what.measure, "Messages waiting at the host with most")
         curves = self._curves("bars", title)
         curves.groups = [case.name for case in self.what.cases]
@@ -215,7 +215,7 @@ class Figures:
         return curves
 
     def _map(self, network: str, case: str) -> Curves:
-        """Draws the mean waiting time of each switch at its place in a mesh or torus of two dimensions."""
+        """Draws the mean waiting time of each switch at its position in a 2D mesh or torus."""
         curves = self._curves("maps", "Mean waiting time of each switch [µs]")
         bundles = list(self._bundles(network, case))
         if not bundles:

@@ -21,12 +21,12 @@ from ..sweeping.run import Progress
 from .definition import EFFICIENCY, SETTLING, Definition, Schedule
 from .trial import Stage, Trial
 
-# The sections that trials use; a result with its samples and settings is a hundred times longer.
+# The sections that trials use; a whole result is a hundred times larger.
 KEPT = ("weft", "throughput", "latency_ns", "messages", "checks", "counters", "topology", "wall")
 
 
 def extract(result: dict[str, Any], what: Definition) -> dict[str, Any]:
-    """The stored part of a result. Experiments that differ only in the measure share results."""
+    """Returns the stored part of a result, shared by experiments with different measures."""
     keys = [*KEPT, "incomplete"]
     if what.measures_run:
         keys += ["switches", "events", "traffic", "flows"]
@@ -43,7 +43,7 @@ class Pool:
     def __init__(
         self, trials: list[Trial], asker: Asker, cache: str, srun: str | None, again: bool
     ) -> None:
-        """'srun' as in Child; 'again': ignores existing results."""
+        """'srun': as in Child; 'again': ignore existing results."""
         self.trials, self.asker, self.cache, self.srun = trials, asker, cache, srun
         self.again = again
         about = asker.ask("about")
@@ -62,7 +62,7 @@ class Pool:
         return hashlib.blake2b(whole.encode(), digest_size=8).hexdigest()
 
     def take_known(self, trial: Trial) -> str | None:
-        """Gives the trial all stored results. The key of the point to be run; None: it is over."""
+        """Gives the trial all stored results. Returns the key of the next point to run, or None."""
         while not trial.is_over:
             result = None
             try:
@@ -79,7 +79,7 @@ class Pool:
         return None
 
     def begin(self) -> Child | None:
-        """Starts the next point. A trial waits if another one runs its point."""
+        """Starts the next point. A trial waits if another trial is running its point."""
         while self.queue:
             trial = self.queue.popleft()
             key = self.take_known(trial)
@@ -109,7 +109,7 @@ class Pool:
         return kept
 
     def end(self, child: Child, interrupted: bool) -> None:
-        """A process ended: runs the next points of its trial and of trials that waited for it."""
+        """Call when a process ended: runs the next points of its trial and of waiting trials."""
         trial, key = self.running.pop(child)
         self.queue.extendleft(reversed(self.waiting.pop(key)))
         try:

@@ -75,12 +75,12 @@ class Row:
 
     @property
     def is_relative(self) -> bool:
-        """Whether it compares the algorithm with another one."""
+        """Returns whether the row compares the algorithm with another one."""
         return self.quantity in FACTORS or self.quantity in TRANSIENT and bool(self.over)
 
     @property
     def is_claim(self) -> bool:
-        """Whether it is only a bound, without a mean."""
+        """Returns whether the row is only a bound, without a mean."""
         return math.isnan(self.mean) and not (math.isnan(self.min) and math.isnan(self.max))
 
     @property
@@ -88,7 +88,7 @@ class Row:
         return not math.isnan(self.mean) and not self.words
 
     def kind(self, definition: Definition) -> str:
-        """The heading of its table: "factor of productivity"."""
+        """Returns the heading of its table, such as "factor of productivity"."""
         what = definition.measure
         if self.quantity == "value":
             what = VALUES[what]
@@ -100,7 +100,7 @@ class Row:
 
 
 def _row(cells: list[str]) -> Row:
-    """ValueError: the cells are not a row."""
+    """Returns the row. Raises ValueError if the cells are not a row."""
     text, case, network, algorithm, over, *ends = cells
     words = ends.pop() if len(ends) == 4 else ""
     low, high, mean = (float(end or "nan") for end in ends)

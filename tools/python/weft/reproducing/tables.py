@@ -24,12 +24,12 @@ def _joined(*words: str) -> str:
 
 
 def subject(row: Row) -> str:
-    """ "UD_ITB", "UD_ITB / UD"."""
+    """Returns, for example, "UD_ITB" or "UD_ITB / UD"."""
     return f"{row.algorithm} / {row.over}" if row.is_relative else row.algorithm
 
 
 def numbers(quantity: str, low: float, high: float, mean: float) -> str:
-    """ "1.42 (1.27..1.56)". Bounds of a value have up to four decimals, as its paper prints."""
+    """Returns, say, "1.42 (1.27..1.56)". Bounds have up to four decimals, as in the paper."""
     if math.isnan(mean):
         if not math.isnan(low + high):
             return f"{low:.2f} to {high:.2f}"
@@ -104,7 +104,7 @@ def curve(trial: Trial) -> dict[str, float]:
 
 
 def _cell(head: str, value: float) -> str:
-    """ "0.850"; "-": there is none. Times to recover have one digit, shares three."""
+    """Returns "0.850", or "-" if there is none. Recovery times have one decimal, shares three."""
     if math.isnan(value):
         return "-"
     return "never" if math.isinf(value) else f"{value:.{1 if head == COURSE[-1] else 3}f}"
@@ -130,8 +130,8 @@ def mean_cells(trials: list[Trial], wanted: int) -> Iterator[str]:
 
 
 def _extent(what: Definition) -> str:
-    """A line with the messages of each run, beside those of the definition if they differ, and the
-    instances that were asked for; "" if there is neither."""
+    """Returns a line with the messages of each run, next to the definition's if they differ, and
+    the requested instances; "" if there is neither."""
     parts, (warmup, messages, limit) = [], what.defined
     if what.counts_messages:
         text = f"Each run: {what.warmup} messages discarded, {what.messages} measured"
@@ -151,7 +151,7 @@ def _extent(what: Definition) -> str:
 
 
 def _counts(found: Comparison) -> str:
-    """ "12 of 14 published means within 10 %; ... orders not as published"."""
+    """Returns "12 of 14 published means within 10 %; ... orders not as published"."""
     per_cent, text = f"{found.definition.tolerance / 1e4:.4g} %", ""
     if found.means > 0:
         text += f"{found.near} of {found.means} published means within {per_cent}; "
@@ -210,7 +210,7 @@ def _by_kind(found: Comparison, rows: Sequence[Compared]) -> Iterator[Table]:
 
 
 def _wide_cell(one: Compared) -> str:
-    """ "1.42 (1.27..1.56) → 1.51 ± 0.05 (1.06)"."""
+    """Returns, for example, "1.42 (1.27..1.56) → 1.51 ± 0.05 (1.06)"."""
     row, bold = one.row, "**" if one.checked and not one.within else ""
     text = f"{numbers(row.quantity, row.min, row.max, row.mean) if row.is_number else '–'} →"
     if one.instances > 0:
@@ -234,7 +234,7 @@ def _wide(found: Comparison) -> tuple[list[Table], list[Compared]]:
         kind = (row.quantity, row.limit)
         return *kind, split(row.network)[0], row.case, row.algorithm, row.over
 
-    # Bounds and readings have a column of their own, so they cannot share a line. A row without a
+    # Bounds and readings have their own column, so they cannot share a line. A row without a
     # number is in the line of those that have one.
     numbered = {line_of(one) for one in found.rows if one.row.is_number}
     places: dict[object, Compared] = {}
@@ -259,8 +259,8 @@ def _wide(found: Comparison) -> tuple[list[Table], list[Compared]]:
 
 
 def render(found: Comparison, version: str, markdown: bool) -> str:
-    """Published value, Weft's value, ratio; then the deviations from the paper.
-    Markdown has wide tables if they fit."""
+    """Formats published value, Weft's value and ratio, then the deviations from the paper. In
+    Markdown, tables are wide if they fit."""
     what, show = found.definition, Table.markdown if markdown else Table.text
     wide, rest = _wide(found) if markdown else ([], found.rows)
     lines = [show(table) for table in _curves(found, markdown)]

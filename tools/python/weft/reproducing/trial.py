@@ -16,7 +16,7 @@ from .courses import Settling, Transient, number, transient_of
 from .definition import Choice, Definition
 from .published import FACTORS, NAN, Row
 
-STEP = 1.025  # between two loads of a search
+STEP = 1.025  # ratio between two loads of a search
 MIN_LOAD = 0.001  # at step 0, a share of the hosts' links
 STRIDE = 3  # the first one: 7.7 %
 ACCEPTS_LESS = 0.97  # sources with random intervals offer a few percent more or less in a short run
@@ -30,9 +30,9 @@ CURVE_STEPS = (-90, -60, -42, -30, -22, -15, -10, -6, -3, 2)
 
 
 def accepts_less(offered: float, accepted: float, messages: int) -> bool:
-    """Whether a network accepts less than offered by more than 1 / sqrt(messages), or by more than
-    ACCEPTS_LESS allows: short runs end with a larger part of their messages in flight. Accepting
-    more than offered, while a backlog drains, shows nothing."""
+    """Returns whether a network accepts less than offered by more than 1 / sqrt(messages), or by
+    more than ACCEPTS_LESS allows: short runs end with a larger share of their messages in flight.
+    Accepting more than offered, while a backlog drains, proves nothing."""
     return accepted < offered * max(ACCEPTS_LESS, 1 - 1 / math.sqrt(messages))
 
 
@@ -42,15 +42,15 @@ def load_of(step: int) -> float:
 
 class Search:
     """The maximum traffic that a network accepts before it accepts less than offered: the
-    productivity of docs/how-to/reproduce-a-figure.md. Tries loads on a grid: away from the first
-    guess in growing strides until one load that is accepted and one that is not are known, then by
-    bisection."""
+    productivity of docs/how-to/reproduce-a-figure.md. Tries loads on a grid: first away from the
+    initial guess, in growing strides, until one accepted load and one that is not are known, then
+    by bisection."""
 
     LAST = math.floor(math.log(1 / MIN_LOAD) / math.log(STEP) + 1e-9)
 
     def __init__(self, load: float, messages: int, stride: int = STRIDE) -> None:
         step = math.floor(math.log(max(load / MIN_LOAD, 1)) / math.log(STEP) + 1e-9)
-        self.at = min(step, self.LAST)  # to be tried next
+        self.at = min(step, self.LAST)  # next to try
         self.messages, self.stride = messages, stride
         self.low = self.high = -1  # highest step that was accepted, lowest one that was not
         self.traffic = 0.0  # accepted at 'low'
@@ -84,7 +84,7 @@ class Search:
 class Point(NamedTuple):
     """The result of a run. 'ended_early': by a deadlock; nothing counts as accepted."""
 
-    load: float  # asked for, a share of the hosts' links
+    load: float  # requested, as a share of the hosts' links
     offered: float
     accepted: float
     flits_per_ns_per_switch: float  # accepted
@@ -92,14 +92,14 @@ class Point(NamedTuple):
     total_ns: float
     completion_ms: float  # schedules only; NaN: it did not end
     dropped: int  # messages
-    waiting: int  # messages at the host that has the most of them, at the end
+    waiting: int  # messages at the host with the most, at the end
     deadlock: bool
     ended_early: bool
 
 
 def read_point(load: float, result: dict[str, Any]) -> Point:
-    """A point of a result: frames count when they are released in order, as in the published tables.
-    What was not measured counts as 0. KeyError, TypeError or ValueError: a value is missing."""
+    """Reads a point from a result. Frames count when they are released in order, as in the
+    published tables; unmeasured values count as 0. KeyError, TypeError or ValueError: one is missing."""
     throughput, latency, counts = result["throughput"], result["latency_ns"], result.get("counters")
     counts = counts if isinstance(counts, dict) else {}
     deadlock, early = result["checks"]["deadlock"], result["incomplete"]
@@ -144,12 +144,12 @@ class Trial:
     entries: int = 0  # in the run's traffic
     bytes_per_s: float = 0.0  # rate of a host's link
     message_bytes: float = 0.0  # mean
-    scouting: bool = False  # the search is one of short runs, which only tells where to look
+    scouting: bool = False  # the search uses short runs, which only narrow the range
     curve_step: int = 0
     load: float = 0.0  # at the next point
     value: float = NAN  # the measure
-    points: list[Point] = field(default_factory=list)  # without those of short runs
-    # For pictures: a run exactly as its file describes it.
+    points: list[Point] = field(default_factory=list)  # excluding short runs
+    # For figures: a run exactly as its file describes it.
     result: dict[str, Any] = field(default_factory=dict)
     links: list[Any] = field(default_factory=list)  # from a result, if the measure needs them
     transient: Transient = field(default_factory=Transient)
@@ -191,7 +191,7 @@ class Trial:
 
     @property
     def label(self) -> str:
-        """ "UD_ITB, 16 switches 3, uniform"."""
+        """Returns, for example, "UD_ITB, 16 switches 3, uniform"."""
         network = self.network.name + (f" {self.copy + 1}" if self.network.n > 1 else "")
         return ", ".join(filter(None, (self.algorithm.name, network, self.case.name)))
 
@@ -200,8 +200,8 @@ class Trial:
         return self.network.name, self.case.name, self.algorithm.name
 
     def course(self) -> dict[str, float]:
-        """Shares of the hosts' links, and the time to recover in the paper's ms: infinity for never.
-        The paper's "less than 8 ms", and the same after the detector's 5 ms."""
+        """Returns shares of the hosts' links, and the recovery time in the paper's ms (infinity:
+        never): the paper's "less than 8 ms", and the same after the detector's 5 ms."""
         found, unit_ns = self.transient, self.definition.unit_ns
         return {
             "deliverable": found.deliverable,
@@ -242,7 +242,7 @@ class Trial:
         return [("--set", self.sets())]
 
     def accepts_less(self, point: Point) -> bool:
-        """Whether a point accepts less than offered, or its latency is above the limit."""
+        """Returns whether a point accepts less than offered, or its latency is above the limit."""
         less = accepts_less(point.offered, point.accepted, self.definition.messages)
         return less or self._is_slow(point)
 
@@ -294,7 +294,7 @@ class Trial:
             self._continue_curve()
 
     def _continue_curve(self) -> None:
-        """Starts the next point of the curve, if one is to be drawn; only of the first instance."""
+        """Starts the next point of a requested curve; only for the first instance."""
         self.stage = Stage.DONE
         if not self.definition.curves or self.copy > 0 or self.search.low < 0:
             return
@@ -307,13 +307,13 @@ class Trial:
 
 
 def is_between_switches(link: Any) -> bool:
-    """Whether a link of a result is between switches; papers show only those."""
+    """Returns whether a link of a result is between switches; papers show only such links."""
     return all(str(link.get(end, "")).startswith("s") for end in ("from", "to"))
 
 
 def _lost_us(result: dict[str, Any]) -> float:
-    """The largest deficit of the accepted traffic since the first event, at its mean before; what
-    is accepted later, from a backlog, does not make it smaller."""
+    """Returns the largest deficit of accepted traffic since the first event, relative to the
+    earlier mean; a backlog accepted later does not reduce it."""
     series, events = result.get("series") or [], result.get("events") or []
     at = number(events[0], "at_ns") if events else math.inf
     before = [number(sample, "accepted") for sample in series if number(sample, "t_ns") <= at]
@@ -334,7 +334,7 @@ def _first(result: dict[str, Any], *keys: str) -> float:
 
 
 def measured(measure: str, point: Point, result: dict[str, Any]) -> float:
-    """The value of a measure of one point; NaN or 0 if a deadlock ended the run."""
+    """Returns the value of a measure at one point; NaN or 0 if a deadlock ended the run."""
     series, links = result.get("series") or [], result.get("links") or []
     if measure in (d.EFFICIENCY, d.THROUGHPUT):
         return point.accepted
@@ -343,7 +343,7 @@ def measured(measure: str, point: Point, result: dict[str, Any]) -> float:
     offered, accepted = (_first(result, "throughput", key) for key in ("offered", "accepted"))
     waits = [number(switch, "waiting_ns") for switch in result.get("switches") or []]
     uses = [number(link, "utilisation") for link in filter(is_between_switches, links)]
-    # Bursts and the pauses between them take a sample each, a burst the first.
+    # Each burst and each pause takes one sample, starting with a burst.
     bursts = [number(sample, "released_latency_ns") / 1e3 for sample in series[::2]]
     network_ns, total_ns = (ns if ns > 0 else NAN for ns in (point.network_ns, point.total_ns))
     return {
@@ -366,7 +366,7 @@ def measured(measure: str, point: Point, result: dict[str, Any]) -> float:
 
 
 def make(what: Definition, rows: list[Row], asker: Asker) -> list[Trial]:
-    """The trials that the rows want; the algorithms of a case follow each other."""
+    """Returns the trials that the rows need; the algorithms of a case are consecutive."""
     wanted = {(row.network, row.case, row.algorithm) for row in rows}
     wanted |= {(row.network, row.case, row.over) for row in rows if row.quantity in FACTORS}
     trials = [

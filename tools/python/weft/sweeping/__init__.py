@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Sweeps of runs over values of their keys and over seeds."""
+"""Sweeps of a run file over values of its keys and over seeds."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""weft sweep: a run file over values of its keys and over seeds."""
+"""weft sweep: runs a run file with several values of its keys and several seeds."""
 import json
 import os
 import sys
@@ -47,7 +47,7 @@ Exit: 0 success, 1 a point failed or deadlocked, packets were lost, duplicated o
 or nothing was measured, 2 invalid request, 3 not possible on this machine, 130 ended by Ctrl-C.
 """
 SKIPPED_SHOWN = 5
-GRACE_S = 90  # a client of NFS may remember for 60 s that there was no file
+GRACE_S = 90  # an NFS client may cache for 60 s that a file does not exist
 GRACE_MAX_S = 86400
 
 
@@ -118,7 +118,7 @@ def _write_tables(sweep: Sweep, asked: manifest.Document, outcome: Outcome) -> d
 def run_all(
     sweep: Sweep, asker: Asker, asked: manifest.Document, real_clock: bool
 ) -> tuple[Outcome, dict[str, Any]]:
-    """Runs the points that are missing in the folder; also returns sweep.json."""
+    """Runs the points that are missing from the folder; also returns sweep.json."""
     with manifest.locked(sweep, asked):
         _choose_jobs(sweep, real_clock)
         outcome = run.run(sweep, asker, slurm.Slurm if sweep.on else run.Runner)

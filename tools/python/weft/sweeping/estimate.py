@@ -23,14 +23,14 @@ TRIALS_MAX = 6
 MIN_SHARE = 1 / 4096
 GROWTH = 4
 ENOUGH_S = 0.1  # CPU time beyond the shortest run of a trial
-ENOUGH_PART = 4  # and the fraction of that run, whose time varies
+ENOUGH_PART = 4  # plus this fraction of that run, whose time varies
 ENOUGH_PS = 1e6  # the shortest run: 1 us
-REAL_START = 1.0  # seconds that a run on the real clock needs besides
+REAL_START = 1.0  # additional seconds for a run on the real clock
 
 
 class Cost(NamedTuple):
-    """What a run or a point costs. 'schedule': it replays one; 'ended': it ended, so that a longer
-    run costs the same."""
+    """The cost of a run or a point. 'schedule': it replays one; 'ended': its schedule ended, so a
+    longer run costs the same."""
 
     cpu_s: float
     schedule: bool
@@ -48,8 +48,8 @@ def _sets(takes: dict[str, Any], share: float) -> list[str]:
 
 
 def _cost_of(run: Callable[[float], Cost]) -> Cost:
-    """The whole point, from runs of a growing share of it. The shortest one is hardly more than what
-    a run needs before it starts, which does not grow."""
+    """Returns the cost of the whole point, from runs of a growing share of it. The shortest run
+    measures little more than the constant cost of starting."""
     share, grown = MIN_SHARE, 0.0
     first = last = run(share)
     enough = max(ENOUGH_S, first.cpu_s / ENOUGH_PART)
@@ -88,7 +88,7 @@ def _try_points(sweep: Sweep, asker: Asker) -> list[Cost]:
 
 
 def time_text(seconds: float) -> str:
-    """For people.
+    """Formats a time for users.
 
     >>> time_text(7200), time_text(90), time_text(3)
     ('2.0 h', '1.5 min', '3.00 s')
@@ -110,7 +110,7 @@ def show(sweep: Sweep, asker: Asker, real_clock: bool) -> int:
         more = "; none of the sampled points is valid"
     else:
         cpu_s = sum(cost.cpu_s for cost in costs) / len(costs) * len(sweep.valid)
-        most = any(cost.schedule and not cost.ended for cost in costs)  # it may end before its time
+        most = any(cost.schedule and not cost.ended for cost in costs)  # it may end early
         more = (
             f", {'at most' if most else 'about'} {time_text(cpu_s)} of CPU time, "
             f"{time_text(cpu_s / sweep.jobs)} with {sweep.jobs} at a time "

@@ -124,7 +124,7 @@ def compare(sweep: Sweep, there: Document, asked: Document) -> None:
 
 
 def _stems(manifest: Document | None) -> list[str]:
-    """The names of the files of a manifest's points, as far as they are in the folder."""
+    """Returns the names of those files of a manifest's points that exist in the folder."""
     points = manifest["points"] if manifest is not None else []
     names = [str(point.get("file")) for point in points if isinstance(point, dict)]
     return [name.removesuffix(".json") for name in names if re.fullmatch(r"[^/]+\.json", name)]

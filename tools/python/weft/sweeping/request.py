@@ -19,11 +19,11 @@ from ..error import Error, naming
 from ..files import Reader
 from ..quantity import VALUES_MAX, not_a_span, number_of, span
 
-Cases = dict[str, list[str]]  # the KEY=VALUE of each by its name
+Cases = dict[str, list[str]]  # KEY=VALUE settings by case name
 
 KEYS_MAX = 8
 POINTS_MAX = 100000
-NAME_MAX = 143  # bytes of a point's file without its end
+NAME_MAX = 143  # maximum bytes of a point's file name without suffix
 LABEL_MAX = 255
 OPTION = re.compile("[^,:=\\[{\"']*=")
 RUN_SETS_MAX = 64  # limit in weft-fabric
@@ -42,7 +42,7 @@ class Vary:
 
     @functools.cached_property
     def unit(self) -> str | None:
-        """The kind of unit that all values have; "" without one; None: not all are numbers.
+        """The kind of unit that all values share; "": no unit; None: not all are numbers.
 
         >>> Vary("k", ["1", "2"]).unit, Vary("k", ["1%", "2%"]).unit, Vary("k", ["1", "2%"]).unit
         ('', 'share', None)
@@ -52,7 +52,7 @@ class Vary:
 
 
 def normal_key(text: str) -> str:
-    """One name for one key.
+    """Returns the canonical name of a key.
 
     >>> normal_key("traffic[0].load")
     'traffic.0.load'
@@ -84,7 +84,7 @@ def split_values(text: str) -> list[str]:
 
 
 def parse_vary(text: str) -> Vary:
-    """KEY=A,B,C, where an element may be LO:HI:STEP."""
+    """Parses KEY=A,B,C, where an element may be LO:HI:STEP."""
     name, equals, rest = text.partition("=")
     if not equals or not name:
         raise Error(f"--vary {text}: expected KEY=A,B,C or KEY=LO:HI:STEP")
@@ -147,7 +147,7 @@ class Plan:
 
     @property
     def repeats(self) -> int:
-        """The number of consecutive points that differ only in their seed."""
+        """Number of consecutive points that differ only in their seed."""
         return max(self.seeds, 1)
 
     def values(self, point: int) -> list[str]:
@@ -158,7 +158,7 @@ class Plan:
         return values[::-1]
 
     def seed(self, point: int) -> int | None:
-        """None: the seed in the run file."""
+        """Returns the seed of a point; None: the seed in the run file."""
         return self.first_seed + point % self.repeats if self.seeds > 0 else None
 
     def _words(self, point: int) -> list[str]:
@@ -166,11 +166,11 @@ class Plan:
         return words + ([f"seed={self.seed(point)}"] if self.seeds > 0 else [])
 
     def label(self, point: int) -> str:
-        """For people: "load=10%, seed=1"."""
+        """Returns a label such as "load=10%, seed=1"."""
         return _cut(", ".join(self._words(point)), LABEL_MAX) or "the run file as it is"
 
     def name(self, point: int) -> str:
-        """Name of a point's file without its suffix: "07_load=10%_seed=1"; plain characters only."""
+        """Returns the stem of a point's file, "07_load=10%_seed=1", with plain characters only."""
         start = f"{point:0{len(str(self.points - 1))}}_"
         rest = _cut("_".join(self._words(point)), NAME_MAX - len(start)) or "run"
         return start + re.sub(
@@ -179,7 +179,7 @@ class Plan:
 
 
 def short_keys(keys: list[str]) -> list[str]:
-    """The last part of each key, or the whole key if another one ends the same way."""
+    """Returns the last part of each key, or the whole key if another key has the same last part."""
     ends = [key.rpartition(".")[2] for key in keys]
     return [end if ends.count(end) == 1 else key for key, end in zip(keys, ends)]
 
@@ -225,7 +225,7 @@ def load_cases(path: str) -> Cases:
 
 
 def check_cases(cases: Cases) -> Cases:
-    """The cases, within the limits of a file.
+    """Checks the cases against the limits of a file.
 
     >>> check_cases({"small": ["switch.buffer=4KiB", "seed=1"]})
     Traceback (most recent call last):
@@ -257,11 +257,11 @@ class Sweep:
     prepare: bool = False  # only write the manifest
     on: str = ""  # "slurm"
     sbatch: str | None = None
-    grace: int | None = None  # seconds that results may come after the last task
+    grace: int | None = None  # seconds for which results may arrive after the last task
     point: int | None = None  # the only one to run, as a task
     json: bool = False
-    words: list[str] = field(default_factory=list)  # the command's
-    invalid: dict[int, str] = field(default_factory=dict)  # points left out, and why
+    words: list[str] = field(default_factory=list)  # the command's arguments
+    invalid: dict[int, str] = field(default_factory=dict)  # omitted points, with the reason
 
     def check(self) -> None:
         plan = self.plan
@@ -301,7 +301,7 @@ class Sweep:
             raise Error(f"--set and --cases: expected at most {left} keys in total")
 
     def overrides(self, point: int) -> Overrides:
-        """The changes of a point, by the option that they come from."""
+        """Returns the changes of a point by the option that they come from."""
         by: Overrides = [("--set", self.sets)]
         for vary, value in zip(self.plan.vary, self.plan.values(point)):
             if vary.key == CASES_KEY and value in self.cases:
@@ -319,12 +319,12 @@ class Sweep:
         return f"{self.folder}/{name}"
 
     def stem(self, point: int) -> str:
-        """Path of a point's files without their suffixes (".json", ".log", ".part")."""
+        """Returns the path of a point's files without their suffixes (".json", ".log", ".part")."""
         return self.path(self.plan.name(point))
 
     @property
     def valid(self) -> list[int]:
-        """Returns the points, except those that --skip-invalid leaves out."""
+        """Returns the points, except those that --skip-invalid omits."""
         return [point for point in range(self.plan.points) if point not in self.invalid]
 
     def config(self, asker: Asker, point: int) -> dict[str, Any]:

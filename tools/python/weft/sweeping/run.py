@@ -22,13 +22,13 @@ class Outcome:
 
     def __init__(self, sweep: Sweep, asker: Asker) -> None:
         self.sweep, self.asker = sweep, asker
-        self.rows: list[table.Row | None] = [None] * sweep.plan.points  # None: not there
+        self.rows: list[table.Row | None] = [None] * sweep.plan.points  # None: no result
         self.changed = 0  # results edited after the sweep wrote them
         self.strange = 0  # results under a point's name that are not its own
-        self.done = 0  # points that are there now
+        self.done = 0  # points with a result now
         self.failed = 0
-        self.bad = 0  # done, and something was lost, duplicated, out of order or in deadlock
-        self.empty = 0  # done, and nothing was measured; not bad
+        self.bad = 0  # done, but lost, duplicated or reordered something, or deadlocked
+        self.empty = 0  # done, but nothing was measured; not bad
         self.interrupted = False
         for point in self.missing():
             self.find(point)
@@ -67,7 +67,7 @@ class Outcome:
 
 
 def _bar(points: int, had: int, out: TextIO) -> Any:
-    """A bar of tqdm; None: nobody looks, or it is not installed."""
+    """Returns a tqdm bar; None: there is no terminal, or tqdm is not installed."""
     if not out.isatty() and "ipykernel" not in sys.modules:
         return None
     try:
@@ -80,7 +80,7 @@ def _bar(points: int, had: int, out: TextIO) -> Any:
 
 
 class Progress:
-    """'points' in total, 'had' of them already there."""
+    """'points' in total, of which 'had' already have a result."""
 
     def __init__(self, points: int, had: int, out: TextIO | None = None) -> None:
         self.out = out if out is not None else sys.stderr
@@ -96,7 +96,7 @@ class Progress:
             self.bar.refresh()
 
     def end(self) -> None:
-        """Clears the bar of a terminal; one in a notebook stays."""
+        """Clears the bar on a terminal; a bar in a notebook stays."""
         self.draw()
         if self.bar is not None:
             self.bar.close()
@@ -128,7 +128,7 @@ class Progress:
         self.line(f"{label}: failed: {why}")
 
     def skipped(self, label: str, why: str) -> None:
-        """A point proved to be invalid, so there is one less."""
+        """Call when a point proved to be invalid: there is one less."""
         self.points -= 1
         self.line(f"{label}: skipped: {why}")
 
@@ -150,7 +150,7 @@ class Runner:
         return None
 
     def end(self, child: Child, interrupted: bool) -> None:
-        """Moves the result of a process that ended to NAME.json; keeps the log of a failed one."""
+        """Moves the result of an ended process to NAME.json; keeps the log of a failed one."""
         point = self.running.pop(child)
         label, path = self.sweep.plan.label(point), f"{self.sweep.stem(point)}.json"
         try:
@@ -174,7 +174,7 @@ class Runner:
         self.progress.finished(label, result, time.monotonic() - child.started)
 
     def run(self) -> bool:
-        """Ctrl-C and SIGTERM end the running points and then the sweep; a second one kills them."""
+        """Runs the points. Ctrl-C and SIGTERM end them and the sweep; a second one kills them."""
         return run_all(self.sweep.jobs, self.begin, self.end, self.progress.draw)
 
 

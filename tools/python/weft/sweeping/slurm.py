@@ -23,9 +23,9 @@ from .request import Sweep
 from .run import Outcome, Progress
 
 TASKS_MAX = 1000  # per array: Slurm's MaxArraySize is 1001 by default
-QUEUE_S = 2.0  # between questions to squeue
+QUEUE_S = 2.0  # seconds between queries of squeue
 PATIENCE_S = 120.0  # how long squeue may fail
-GONE_TIMES = 3  # answers without our tasks at least, before they count as ended
+GONE_TIMES = 3  # minimum number of answers without our tasks before these count as ended
 NOT_FOUND = 127  # exit code of a shell
 SQUEUE = "squeue --me --noheader --array --format='%F %T' 2>/dev/null"
 
@@ -53,9 +53,9 @@ class Slurm:
     def __init__(self, outcome: Outcome, progress: Progress) -> None:
         self.sweep, self.outcome, self.progress = outcome.sweep, outcome, progress
         self.jobs: list[int] = []
-        self.gone = 0  # answers without our tasks, in a row
+        self.gone = 0  # consecutive answers without our tasks
         self.asked, self.running = 0.0, 0
-        # Last answer of squeue, and last one with the sweep's tasks.
+        # Times of the last answer of squeue, and of the last one with the sweep's tasks.
         self.heard = self.seen = time.monotonic()
 
     def _write(self, name: str, text: str) -> None:
@@ -135,13 +135,13 @@ class Slurm:
                 self.take_results()
 
     def run(self) -> bool:
-        """Ctrl-C and SIGTERM cancel the jobs."""
+        """Runs the jobs. Ctrl-C and SIGTERM cancel them."""
         with Watch(self.cancel) as watch:
             self._run(watch)
             return watch.interrupted
 
     def _run(self, watch: Watch) -> None:
-        """Tasks of an earlier command get no grace: a point that is sent twice costs only time."""
+        """Gives tasks of an earlier command no grace: submitting a point twice costs only time."""
         with contextlib.suppress(OSError):
             with open(self.sweep.path("slurm.jobs"), encoding="utf-8") as text:
                 self.jobs = [int(word) for word in text.read().split() if word.isdecimal()]

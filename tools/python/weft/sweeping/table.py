@@ -17,14 +17,14 @@ from .request import Plan
 
 Row = dict[str, Any]
 
-MEASURE = "measure"  # has a mean and an interval
-COUNT = "count"  # is added up
-ANSWER = "answer"  # yes, no or None; for several runs the answer of all, else None
-TEXT = "text"  # is neither
+MEASURE = "measure"  # shown as mean and interval
+COUNT = "count"  # summed
+ANSWER = "answer"  # yes, no or None; for several runs, the common answer, else None
+TEXT = "text"  # neither
 
 
 class Column(NamedTuple):
-    """A column, and the place of its value in a result."""
+    """A column, and the position of its value in a result."""
 
     name: str
     path: str
@@ -102,7 +102,7 @@ def _tidy(text: str, unit: str | None) -> Any:
 
 
 def _cells(plan: Plan, point: int, more: Row) -> Row:
-    """The varied keys, 'more', and finally KEY_text for keys whose numbers have units."""
+    """Returns the varied keys, 'more', and finally KEY_text for keys whose numbers have units."""
     pairs = list(zip(plan.vary, plan.values(point)))
     keys = {vary.key: _tidy(value, vary.unit) for vary, value in pairs}
     return {**keys, **more, **{f"{vary.key}_text": value for vary, value in pairs if vary.unit}}
@@ -131,8 +131,8 @@ def _mean_cells(column: Column, rows: Sequence[Row | None]) -> Row:
 
 
 def means(plan: Plan, rows: Sequence[Row | None]) -> list[Row]:
-    """For each combination of the varied keys that has results: the mean of measures over the seeds
-    and, as NAME_ci95, the half width of the 95 % confidence interval; the sum of counts."""
+    """Returns, for each combination of the varied keys that has results, the mean of measures over
+    the seeds with, as NAME_ci95, half its 95 % confidence interval, and the sum of counts."""
     found, used = [], [column for column in columns(rows) if column.kind != TEXT]
     for first in range(0, plan.points, plan.repeats):
         own = rows[first : first + plan.repeats]
@@ -156,7 +156,7 @@ def headings(plan: Plan, rows: Sequence[Row | None]) -> tuple[list[str], list[st
 
 
 def csv_text(plan: Plan, heading: Sequence[str], rows: Sequence[Row | None]) -> str:
-    """A table; rows that are None are left out. Numbers of varied keys have more digits."""
+    """Returns a table, without rows that are None. Numbers of varied keys have more digits."""
     digits = [12] * len(plan.vary) + [9] * len(heading)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
