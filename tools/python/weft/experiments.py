@@ -183,7 +183,7 @@ def sweep(
     """Runs every combination of the values, each with every seed, as 'weft sweep' does, in the
     folder 'out'. The same call continues after an interruption. 'cases' are named settings, which
     appear in the table's column 'case', or a file with them. 'jobs' 0: as many points at a time as
-    there are cores; one on the real clock. Raises an Error if a point fails; the others complete."""
+    there are cores; one on the real clock. An Error means that a point failed."""
     if not 0 <= jobs <= request.JOBS_MAX:
         raise Error(f"jobs: {jobs}: expected 0 to {request.JOBS_MAX}")
     asked = request.Sweep(os.fspath(file), sets=sets_of(set), jobs=jobs)

@@ -110,7 +110,7 @@ def transient_of(whole: dict[str, Any], network: dict[str, Any]) -> Transient:
 
 class Settling:
     """The mean latency of a run as a function of the messages that have arrived (figures 62 to 66
-    of Flich's thesis). Traffic represents messages: samples are equally long, and so are messages."""
+    of Flich's thesis). Traffic represents messages: samples and messages have one length each."""
 
     def __init__(self) -> None:
         self.samples: list[tuple[float, float]] = []  # share of all messages, mean in ns

@@ -99,7 +99,7 @@ class Point(NamedTuple):
 
 def read_point(load: float, result: dict[str, Any]) -> Point:
     """Reads a point from a result. Frames count when they are released in order, as in the
-    published tables; unmeasured values count as 0. KeyError, TypeError or ValueError: one is missing."""
+    published tables; unmeasured values count as 0. KeyError, TypeError, ValueError: bad result."""
     throughput, latency, counts = result["throughput"], result["latency_ns"], result.get("counters")
     counts = counts if isinstance(counts, dict) else {}
     deadlock, early = result["checks"]["deadlock"], result["incomplete"]
