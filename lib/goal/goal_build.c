@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arrays.h"
+#include "base/rng.h"
 #include "base/spill.h"
 
 #define ROOM_FIRST 64
@@ -49,15 +50,13 @@ static int keep_label(struct goal_builder *build, const struct goal_token *label
 		return GOAL_REFUSE(
 			build->lexer, label, "more than 4 GiB of labels; expected shorter ones");
 	if (!array_reserve_spill(&goal->labels, &build->labels_room,
-		    build->labels_length + label->length + 1, 1) ||
-		!array_reserve_spill(&build->by_label, &build->by_label_room, build->labelled + 1,
-			sizeof(*build->by_label)))
+		    build->labels_length + label->length + 1, 1))
 		return -ENOMEM;
 	*offset = (uint32_t)build->labels_length;
 	memcpy(goal->labels + build->labels_length, label->text, label->length);
 	goal->labels[build->labels_length + label->length] = '\0';
 	build->labels_length += label->length + 1;
-	build->by_label[build->labelled++] = goal->ops;
+	build->labelled++;
 	return 0;
 }
 
@@ -93,62 +92,54 @@ int goal_build_requires(struct goal_builder *build, const struct goal_token *wai
 	return 0;
 }
 
-static int compare_labels(const void *a, const void *b, void *of)
+/* Returns the place of a label in the table, which is free if no operation has the label. */
+static uint32_t *place_of_label(const struct goal_builder *build, const char *text, size_t length)
 {
-	const struct goal *goal = of;
-	uint32_t one = *(const uint32_t *)a, two = *(const uint32_t *)b;
-	int order = strcmp(goal_label(goal, one), goal_label(goal, two));
+	for (uint64_t i = byte_hash(0, text, length);; i++) {
+		uint32_t *place = &build->table[i & (build->table_size - 1)];
+		const char *label = *place != 0 ? goal_label(build->goal, *place - 1) : NULL;
 
-	return order != 0 ? order : (one > two) - (one < two);
+		if (label == NULL || (strncmp(label, text, length) == 0 && label[length] == '\0'))
+			return place;
+	}
 }
 
-static int sort_labels(struct goal_builder *build)
+static int fill_table(struct goal_builder *build)
 {
 	const struct goal *goal = build->goal;
 
-	if (build->labelled == 0)
-		return 0;
-	qsort_r(build->by_label, build->labelled, sizeof(*build->by_label), compare_labels,
-		(void *)(uintptr_t)goal);
-	for (size_t i = 1; i < build->labelled; i++) {
-		uint32_t one = build->by_label[i - 1], two = build->by_label[i];
+	for (build->table_size = ROOM_FIRST; build->table_size < 2 * build->labelled;)
+		build->table_size *= 2;
+	if (!array_reserve_spill(
+		    &build->table, &build->table_room, build->table_size, sizeof(*build->table)))
+		return -ENOMEM;
+	memset(build->table, 0, build->table_size * sizeof(*build->table));
+	for (uint32_t op = goal->rank[build->rank].first; op < goal->ops; op++) {
+		const char *label = goal_label(goal, op);
+		uint32_t *place = goal->op[op].label != 0
+					  ? place_of_label(build, label, strlen(label))
+					  : NULL;
 
-		if (strcmp(goal_label(goal, one), goal_label(goal, two)) == 0)
+		if (place != NULL && *place != 0)
 			return error_set(build->lexer->error, EINVAL,
 				"%s:%u:1: duplicate '%.32s' in rank %u; the first one is in line %u",
-				build->lexer->origin, goal->op[two].line, goal_label(goal, two),
-				build->rank, goal->op[one].line);
+				build->lexer->origin, goal->op[op].line, label, build->rank,
+				goal->op[*place - 1].line);
+		if (place != NULL)
+			*place = op + 1;
 	}
 	return 0;
-}
-
-static int compare_text(const char *text, uint32_t length, const char *label)
-{
-	int order = strncmp(text, label, length);
-
-	return order != 0 ? order : -(label[length] != '\0');
 }
 
 static int find_label(
 	const struct goal_builder *build, const char *text, uint32_t length, uint32_t *op)
 {
+	uint32_t place = *place_of_label(build, text, length);
 	struct goal_token token;
-	size_t low = 0, high = build->labelled;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = compare_text(
-			text, length, goal_label(build->goal, build->by_label[middle]));
-
-		if (order == 0) {
-			*op = build->by_label[middle];
-			return 0;
-		}
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	*op = place - 1;
+	if (place != 0)
+		return 0;
 	goal_lexer_place(build->lexer, text, &token);
 	return GOAL_REFUSE(build->lexer, &token, "rank %u has no operation '%.*s'", build->rank,
 		length > 32 ? 32 : (int)length, text);
@@ -204,7 +195,7 @@ static void number_cpus(struct goal_builder *build)
 
 int goal_build_rank_end(struct goal_builder *build)
 {
-	int result = sort_labels(build);
+	int result = fill_table(build);
 
 	number_cpus(build);
 	for (size_t i = 0; i < build->requires_count && result == 0; i++)
@@ -217,6 +208,6 @@ void goal_build_fini(struct goal_builder *build)
 	free(build->rank_line);
 	free(build->cpu_at);
 	spill_free(build->requires);
-	spill_free(build->by_label);
+	spill_free(build->table);
 	spill_free(build->pair);
 }

@@ -75,9 +75,9 @@ struct goal_builder {
 	struct goal_requires *requires;
 	size_t requires_count;
 	uint32_t requires_room;
-	uint32_t *by_label; /* labelled operations, sorted by label */
-	size_t labelled;
-	uint32_t by_label_room;
+	uint32_t *table; /* hash table of the labelled operations, counted from 1; 0: free */
+	size_t labelled, table_size;
+	uint32_t table_room;
 	uint16_t *cpu_at; /* [GOAL_CPU_MAX + 1]: scratch for the index of each CPU */
 	/* Pairs of all ranks. */
 	struct goal_pair *pair;

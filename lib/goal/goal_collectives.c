@@ -240,7 +240,7 @@ void goal_alltoallv(struct goal_writer *writer)
 	const struct goal_generate_config *config = writer->config;
 	uint32_t ranks = config->ranks, rank = writer->rank;
 
-	for (uint32_t i = 1; i < ranks; i++) {
+	for (uint32_t i = 1; i <= ranks; i++) {
 		uint32_t to = (rank + i) % ranks, from = (rank + ranks - i) % ranks;
 
 		writer->send_bytes = config->matrix[(size_t)rank * ranks + to];
@@ -256,7 +256,7 @@ uint64_t goal_alltoallv_ops(const struct goal_generate_config *config)
 
 	for (uint32_t i = 0; i < config->ranks; i++)
 		for (uint32_t j = 0; j < config->ranks; j++)
-			ops += i != j && config->matrix[(size_t)i * config->ranks + j] > 0 ? 2 : 0;
+			ops += config->matrix[(size_t)i * config->ranks + j] > 0 ? 2 : 0;
 	return ops;
 }
 

@@ -124,8 +124,6 @@ static int take_line(char *line, unsigned number, const char *path, uint32_t ran
 	if (!quantity_number(column[2], 0, GOAL_BYTES_MAX, &bytes))
 		return error_at(error, path, number, 0,
 			"'%s': expected a number of bytes up to 2^40", column[2]);
-	if (from == to)
-		return error_at(error, path, number, 0, "rank %s would send to itself", column[0]);
 	matrix[from * ranks + to] = bytes;
 	return 0;
 }
