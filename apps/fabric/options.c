@@ -37,7 +37,7 @@ static const struct argp_option argp_options[] = {
 		"capture only matching frames: vc=1,2 kind=data,credit src=h0 dst=h3 dropped", 0},
 	{"rotate", OPTION_TEXT(struct options, rotate), "SIZE|TIME[,FILES]", 0,
 		"start a new file of a capture after 100MB or 60s, and keep the last FILES", 0},
-	{"snaplen", KEY_SNAPLEN, "BYTES", 0, "keep this much of each captured frame (default: all)",
+	{"snaplen", KEY_SNAPLEN, "BYTES", 0, "bytes to keep of each captured frame (default: all)",
 		0},
 	{"lcores", KEY_LCORES, "N", 0, "poll loops (default 1)", 0},
 	{"workers", KEY_WORKERS, "N", 0, "threads of a run on the virtual clock (default 1)", 0},

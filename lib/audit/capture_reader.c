@@ -119,7 +119,7 @@ static int add_interface(struct capture_reader *reader, size_t end, struct error
 		!array_reserve(&reader->interface, &reader->room, reader->interfaces + 1u,
 			sizeof(interface)))
 		return error_set(
-			error, ENOMEM, "%s: not enough memory for its interfaces", reader->path);
+			error, ENOMEM, "%s: not enough memory for the interfaces", reader->path);
 	reader->interface[reader->interfaces++] = interface;
 	reader->seen++;
 	return 0;

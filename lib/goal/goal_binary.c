@@ -85,7 +85,7 @@ static int find_part(const struct reader *reader, uint32_t rank, struct part *pa
 	*part = (struct part){.rank = rank};
 	if (end > reader->length || begin > end || end - begin < 8)
 		return REFUSE(reader,
-			"rank %" PRIu32 ": its part from offset %" PRIu64 " to %" PRIu64
+			"rank %" PRIu32 ": the part from offset %" PRIu64 " to %" PRIu64
 			" is outside the file",
 			rank, begin, end);
 	part->ops = number32(reader->from + begin);
@@ -93,7 +93,7 @@ static int find_part(const struct reader *reader, uint32_t rank, struct part *pa
 	left = end - begin - 8;
 	if (roots > left / 4 || part->ops > (left - 4 * roots) / OP_BYTES)
 		return REFUSE(reader,
-			"rank %" PRIu32 ": its part is too small for %" PRIu32 " operations", rank,
+			"rank %" PRIu32 ": the part is too small for %" PRIu32 " operations", rank,
 			part->ops);
 	part->op = reader->from + begin + 8 + 4 * roots;
 	part->list = part->op + (size_t)part->ops * OP_BYTES;
@@ -122,7 +122,7 @@ static int read_op(struct reader *reader, const struct part *part, uint32_t numb
 	} else if (op.amount > GOAL_BYTES_MAX) {
 		return refuse_op(reader, part, number, "expected at most 2^40 bytes");
 	} else if (op.peer >= ranks && (op.kind == GOAL_SEND || op.peer != GOAL_ANY)) {
-		return refuse_op(reader, part, number, "its peer is not a rank");
+		return refuse_op(reader, part, number, "the peer is not a rank");
 	}
 	op.any_tag = op.kind == GOAL_RECV && op.tag == UINT32_MAX;
 	if (at[22] != 0 && reader->build.goal->nic_line == 0)
@@ -140,7 +140,7 @@ static int read_waiting(struct reader *reader, const struct part *part, uint32_t
 
 	if (count > part->listed || (count > 0 && index > part->listed - count))
 		return refuse_op(
-			reader, part, number, "its list of dependencies is outside the file");
+			reader, part, number, "the list of dependencies is outside the file");
 	for (uint32_t i = 0; i < count && result == 0; i++) {
 		uint32_t to = number32(part->list + 4 * (size_t)(index + i));
 
@@ -184,7 +184,7 @@ static int check_waits(const struct reader *reader)
 			if (number32(part.op + (size_t)i * OP_BYTES) !=
 				goal->op[goal->rank[rank].first + i].waits)
 				return refuse_op(reader, &part, i,
-					"its number of requirements contradicts the lists");
+					"the number of requirements contradicts the lists");
 	}
 	return 0;
 }

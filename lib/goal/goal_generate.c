@@ -333,5 +333,5 @@ int goal_generate(const struct goal_generate_config *config, FILE *out, struct e
 		write_rank(config, rank, out);
 	return fflush(out) == 0 && !ferror(out)
 		       ? 0
-		       : error_set(error, EIO, "the schedule cannot be written");
+		       : error_set(error, EIO, "cannot write the schedule");
 }

@@ -156,7 +156,7 @@ static int compute(const struct topology *topology, const struct route_algorithm
 		complete.radius = 1;
 	if (graph == NULL || (set == NULL && table == NULL))
 		result = error_set(
-			error, ENOMEM, "%s: not enough memory for its routes", topology->name);
+			error, ENOMEM, "%s: not enough memory for the routes", topology->name);
 	else if (set != NULL)
 		result = compute_set(&graph, algorithm, &complete, set, error);
 	else

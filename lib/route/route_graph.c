@@ -162,5 +162,5 @@ void route_graph_spread(const struct route_graph *graph, uint32_t root, uint32_t
 int route_graph_no_memory(const struct route_graph *graph, struct error *error)
 {
 	return error_set(
-		error, ENOMEM, "%s: not enough memory for its routes", graph->topology->name);
+		error, ENOMEM, "%s: not enough memory for the routes", graph->topology->name);
 }

@@ -47,8 +47,8 @@ static int check_link(const struct topology *topology, const struct topology_lin
 			(unsigned long long)parameters->cycle_ps);
 	if (delay > DELAY_MAX)
 		return error_set(error, EINVAL,
-			"link %s - %s of %s and %s: a delay of %llu flits; expected at most %u", a,
-			b, rate, time, (unsigned long long)delay, DELAY_MAX);
+			"link %s - %s of %s and %s: the delay is %llu flits; expected at most %u",
+			a, b, rate, time, (unsigned long long)delay, DELAY_MAX);
 	if (!stop_go_never_over(marks, delay))
 		return error_set(error, EINVAL,
 			"link %s - %s of %s and %s: %llu flits are in flight; a buffer of %u flits with STOP "

@@ -96,7 +96,7 @@ static int take_key(struct reader *reader, const yaml_event_t *event)
 	if (result < 0)
 		return result;
 	if (map->count == YAML_TREE_KEYS_MAX)
-		return refuse(reader, event->start_mark, "a map with more than 1024 keys");
+		return refuse(reader, event->start_mark, "the map has more than 1024 keys");
 	same = yaml_tree_find(map, (const char *)event->data.scalar.value);
 	if (same != NULL) {
 		int length = snprintf(what, sizeof(what), "duplicate key '%.100s'", same->key);

@@ -316,7 +316,7 @@ int partition_gather(struct virtual_fabric *fabric, struct error *error)
 		pass_sums(&mirror, fabric, ranks->own);
 	}
 	if (mirror.bad)
-		ranks_fail(ranks, "not enough memory for its part of the result");
+		ranks_fail(ranks, "not enough memory for the results of a process");
 	if (ranks_exchange(ranks) == 0 && ranks->own == 0)
 		for (unsigned rank = 1; rank < ranks->count && !ranks->failed; rank++)
 			read_rank(fabric, ranks, rank);

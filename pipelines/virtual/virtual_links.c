@@ -256,8 +256,7 @@ int virtual_links_create(struct virtual_fabric *fabric, struct error *error)
 	const struct topology *topology = fabric->topology;
 
 	if (create_channels(fabric) < 0)
-		return error_set(
-			error, ENOMEM, "%s: not enough memory for its links", topology->name);
+		return error_set(error, ENOMEM, "%s: not enough memory for links", topology->name);
 	fabric->margin_blocks = margin_blocks(fabric);
 	for (uint32_t i = 0; i < topology->links; i++) {
 		const struct topology_link *link = &topology->link_at[i];

@@ -305,7 +305,7 @@ int run_config_name_edges(struct run_config *config, const struct topology *topo
 		return result;
 	if (list->all && topology->hosts > RUN_EDGES_MAX)
 		return run_config_refuse(config, &list->place, error,
-			"edges of all %u hosts; expected at most %d", topology->hosts,
+			"edges on all %u hosts are too many; expected at most %d", topology->hosts,
 			RUN_EDGES_MAX);
 	if (list->all && take_all_hosts(list, topology) < 0)
 		return error_set(error, ENOMEM, "out of memory");

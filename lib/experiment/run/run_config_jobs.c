@@ -214,7 +214,7 @@ int run_jobs_complete(struct run_config *config, struct error *error)
 		return 0;
 	if (list->count + config->jobs.count > RUN_TRAFFIC_MAX)
 		return run_config_refuse(config, &config->jobs.at[0].place, error,
-			"%u jobs and %u entries of 'traffic'; expected at most %u in total",
+			"there are %u jobs and %u entries of 'traffic'; expected at most %u in total",
 			config->jobs.count, list->count, RUN_TRAFFIC_MAX);
 	at = realloc(list->at, (list->count + config->jobs.count) * sizeof(*list->at));
 	if (at == NULL)

@@ -35,7 +35,7 @@ static uint64_t wire_bytes(const struct run_config *run, uint32_t bytes)
 
 static int refuse_memory(const struct loader *loader)
 {
-	return error_set(loader->error, ENOMEM, "%s: not enough memory for its packets",
+	return error_set(loader->error, ENOMEM, "%s: not enough memory for the packets",
 		loader->traffic->file);
 }
 

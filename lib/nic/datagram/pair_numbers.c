@@ -10,7 +10,7 @@
 
 #define LINE (64u / (unsigned)sizeof(struct pair_number))
 
-_Static_assert(1u << BITS_FIRST == LINE, "a table is whole cache lines");
+_Static_assert(1u << BITS_FIRST == LINE, "a table fills whole cache lines");
 _Static_assert(offsetof(struct pair_numbers, entry) == 16, "what is read first is 16 bytes");
 
 static uint32_t hosts_of(const struct pair_numbers *numbers)

@@ -134,9 +134,9 @@ int route_binary_write(const struct topology *topology, const struct route_file 
 	free(writer.room);
 	if (result == -ENOMEM)
 		return error_set(
-			error, ENOMEM, "%s: not enough memory to write its routes", topology->name);
+			error, ENOMEM, "%s: not enough memory to write the routes", topology->name);
 	if (result < 0 || fflush(out) != 0 || ferror(out))
-		return error_set(error, EIO, "%s: its routes cannot be written: %s", topology->name,
+		return error_set(error, EIO, "%s: cannot write the routes: %s", topology->name,
 			strerror(errno));
 	return 0;
 }

@@ -52,7 +52,7 @@ static int refuse(struct reader *reader, uint64_t place, const char *format, ...
 static int no_memory(const struct reader *reader)
 {
 	return error_set(
-		reader->error, ENOMEM, "%s: not enough memory for its routes", reader->origin);
+		reader->error, ENOMEM, "%s: not enough memory for the routes", reader->origin);
 }
 
 static int read_bytes(struct reader *reader, void *to, size_t bytes)
@@ -134,7 +134,7 @@ static int take_contents(struct reader *reader)
 	reader->contents = get32(reader->room);
 	if (reader->contents < CONTENTS_ROUTES || reader->contents > CONTENTS_ADAPTIVE)
 		return refuse(
-			reader, reader->start, "contents %u; expected 1 to 3", reader->contents);
+			reader, reader->start, "contents is %u; expected 1 to 3", reader->contents);
 	return 0;
 }
 

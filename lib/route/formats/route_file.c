@@ -142,7 +142,7 @@ int route_file_write(const struct topology *topology, const struct route_set *se
 	if (result == -EINVAL)
 		return result;
 	if (result < 0 || fflush(out) != 0 || ferror(out))
-		return error_set(error, EIO, "%s: its routes cannot be written: %s", topology->name,
+		return error_set(error, EIO, "%s: cannot write the routes: %s", topology->name,
 			strerror(errno));
 	return 0;
 }

@@ -54,11 +54,11 @@ static int find_host(struct reader *reader, const char *token, uint32_t *host)
 static int take_label(struct reader *reader, const char *value, char label[ROUTE_LABEL_MAX])
 {
 	if (strlen(value) >= ROUTE_LABEL_MAX)
-		return REFUSE(reader, value, "a name of %zu characters; expected at most %u",
+		return REFUSE(reader, value, "the name has %zu characters; expected at most %u",
 			strlen(value), ROUTE_LABEL_MAX - 1);
 	for (const char *at = value; *at != '\0'; at++)
 		if ((unsigned char)*at < ' ')
-			return REFUSE(reader, at, "a control character in a name");
+			return REFUSE(reader, at, "the name contains a control character");
 	strcpy(label, value);
 	return 0;
 }
@@ -312,7 +312,8 @@ static int take_route(struct reader *reader, char *first, char **rest)
 	int result = find_host(reader, first, &source);
 
 	if (result == 0 && second == NULL)
-		result = REFUSE(reader, first, "only a source; expected SOURCE DESTINATION HOP...");
+		result =
+			REFUSE(reader, first, "no destination; expected SOURCE DESTINATION HOP...");
 	if (result == 0)
 		result = find_host(reader, second, &destination);
 	if (result != 0)
@@ -338,7 +339,7 @@ static int take_vc(struct reader *reader, char *line)
 	unsigned long number;
 
 	if (reader->rule == NULL)
-		return REFUSE(reader, line, "a VC class; expected vcs= in the header first");
+		return REFUSE(reader, line, "a VC class needs vcs= in the header");
 	if (name == NULL || topology_find_port(reader->topology, name, &port) != 0 ||
 		port.kind != DEVICE_SWITCH)
 		return REFUSE(reader, name == NULL ? line : name, "'%.80s'; expected a switch port",
@@ -364,7 +365,7 @@ static int take_line(struct reader *reader, size_t length)
 
 	reader->number++;
 	if (length == LINE_MAX_BYTES && reader->line[length - 1] != '\n')
-		return REFUSE(reader, reader->line, "a line of more than %u characters",
+		return REFUSE(reader, reader->line, "the line has more than %u characters",
 			LINE_MAX_BYTES - 1);
 	if (strlen(reader->line) != length)
 		return REFUSE(
@@ -414,8 +415,8 @@ static int read_lines(struct reader *reader, FILE *in)
 		return refuse_empty(reader);
 	if (result == 0 && reader->announced != UINT64_MAX && reader->announced != reader->routes)
 		return error_at(reader->error, reader->origin, reader->number, 0,
-			"the end after %" PRIu64 " routes; expected the %" PRIu64
-			" that the header announces: the file is truncated (or was edited: then remove routes= from the header)",
+			"the file ends after %" PRIu64 " routes; expected the %" PRIu64
+			" that the header announces; it is truncated, or was edited: then remove routes= from the header",
 			reader->routes, reader->announced);
 	return result;
 }

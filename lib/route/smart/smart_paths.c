@@ -172,8 +172,8 @@ static int add_pair(struct smart_paths *paths, const struct search *search, uint
 		uint32_t *path = smart_paths_append(paths, links);
 
 		if (path == NULL)
-			return error_set(error, ENOMEM, "%s: not enough memory for its paths",
-				topology->name);
+			return error_set(
+				error, ENOMEM, "%s: not enough memory for paths", topology->name);
 		search_path(search, source, links, from + rng_below(&rng, to - from), path);
 	}
 	return 0;

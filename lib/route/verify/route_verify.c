@@ -25,7 +25,7 @@ static int verifier_init(struct verifier *verifier, const struct topology *topol
 	ARRAYS_ADD(verifier, answered, topology->hosts + 1u);
 	if (verifier->arrays.failed || verifier->channels == NULL ||
 		verify_walk_create(verifier) < 0)
-		return error_set(error, ENOMEM, "%s: not enough memory to verify its routes",
+		return error_set(error, ENOMEM, "%s: not enough memory to verify the routes",
 			topology->name);
 	memset(verifier->distance, 0xFF, topology->switches * sizeof(*verifier->distance));
 	report->vc_classes = verifier->channels->classes;
@@ -206,7 +206,7 @@ static int sum_up(struct verifier *verifier, unsigned subjects, struct error *er
 		find_bound(verifier);
 	if (sum_up_cycle(verifier) == 0)
 		return 0;
-	return error_set(error, ENOMEM, "%s: not enough memory to verify its routes",
+	return error_set(error, ENOMEM, "%s: not enough memory to verify the routes",
 		verifier->topology->name);
 }
 

@@ -130,7 +130,7 @@ static int waypoint_routes(const struct route_graph *graph, const struct route_o
 	if (result == 0 && !search_all(&waypoint, up))
 		result = -ENOMEM;
 	if (result == -ENOMEM)
-		error_set(error, ENOMEM, "%s: not enough memory for its routes",
+		error_set(error, ENOMEM, "%s: not enough memory for the routes",
 			graph->topology->name);
 	if (result == 0)
 		result = route_jobs_run(options->jobs, fill_part, &waypoint, error);

@@ -178,7 +178,7 @@ static const struct bad bad[] = {
 	{"# weft routes/1 topology=ring seed=99999999999999999999\n",
 		"FILE:1:36: seed '99999999999999999999'; expected a 64-bit number"},
 	{"# weft routes/1 topology=ring algorithm=u\027d\n",
-		"FILE:1:42: a control character in a name"},
+		"FILE:1:42: the name contains a control character"},
 	{"# weft routes/1 topology=ring what=1\n", "FILE:1:31: unknown key 'what' in the header; "
 						   "expected topology, algorithm, seed, root, vcs, "
 						   "steps or routes"},
@@ -201,7 +201,7 @@ static const struct bad bad[] = {
 	{HEADER "h0 h1 s0:0 s1:2 ^h1\n",
 		"FILE:2:17: '^h1'; expected the end of the route or '!h1': the message is at h1"},
 	{"# weft routes/1 topology=ring vcs=9\n", "FILE:1:35: vcs '9'; expected 1 to 8 VC classes"},
-	{HEADER "# vc s0:1 ring=0\n", "FILE:2:6: a VC class; expected vcs= in the header first"},
+	{HEADER "# vc s0:1 ring=0\n", "FILE:2:6: a VC class needs vcs= in the header"},
 	{CLASSES "# vc h0:0 ring=0\n", "FILE:2:6: 'h0:0'; expected a switch port"},
 	{CLASSES "# vc \n", "FILE:2:6: ''; expected a switch port"},
 	{CLASSES "# vc s0:1\n", "FILE:2:6: ''; expected ring=NUMBER"},
@@ -210,7 +210,7 @@ static const struct bad bad[] = {
 	{"# weft routes/1 ring\n", "FILE:1:17: 'ring' in the header; expected KEY=VALUE"},
 	{HEADER "h9 h1 s0:0\n", "FILE:2:1: no host 'h9' in topology ring"},
 	{HEADER "h0 h9 s0:0\n", "FILE:2:4: no host 'h9' in topology ring"},
-	{HEADER "h0\n", "FILE:2:1: only a source; expected SOURCE DESTINATION HOP..."},
+	{HEADER "h0\n", "FILE:2:1: no destination; expected SOURCE DESTINATION HOP..."},
 	{HEADER "h0 h0 s0:2\n", "FILE:2:4: a route from h0 to itself; expected another host"},
 	{HEADER "\nh0 h1\n", "FILE:3:1: the route ends at s0; expected h1"},
 	{HEADER "h0 h1 s0:0\n", "FILE:2:1: the route ends at s1; expected h1"},
@@ -380,6 +380,6 @@ UNIT_TEST(a_line_without_an_end_takes_no_memory)
 	memset(text, ' ', 100000);
 	memcpy(text, HEADER, strlen(HEADER));
 	assert_null(read_text(topology, text, 100000, &error));
-	assert_string_equal(error.text, "FILE:2:1: a line of more than 8191 characters");
+	assert_string_equal(error.text, "FILE:2:1: the line has more than 8191 characters");
 	free(text);
 }

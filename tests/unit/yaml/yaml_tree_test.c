@@ -107,7 +107,7 @@ UNIT_TEST(maps_of_too_many_keys_are_refused)
 
 	for (unsigned i = 0; i <= YAML_TREE_KEYS_MAX; i++)
 		at += sprintf(at, "k%u: 1\n", i);
-	assert_refused(text, "t.yaml:1025:1: a map with more than 1024 keys");
+	assert_refused(text, "t.yaml:1025:1: the map has more than 1024 keys");
 	free(text);
 }
 
