@@ -238,7 +238,7 @@ static const struct part {
 		 "0 success, 1 changes are suggested, 2 invalid request, 3 not possible on this machine"},
 		cmd_lab_doctor},
 	{{"logs", "LAB [HOST]...", host_options,
-		 "Shows the output of a lab's processes, or only of those of the named switches and hosts."},
+		 "Shows what the processes of a lab print: all, or only the named switches and hosts."},
 		cmd_lab_logs, 0, UINT_MAX},
 	{{"top", "LAB", top_options,
 		 "Shows rates, stalls and losses of links and hosts, updated every second."},

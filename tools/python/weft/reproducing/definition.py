@@ -220,7 +220,7 @@ class Definition:
     measure: str = _key(_scalar(choice(*MEASURES, productivity=SATURATION)), "")
     axis: str = _key(_scalar(choice("share", "bits/us")), "share")
     latency: bool = _key(BOOL, False)  # a throughput also has a figure of the latency
-    size: Page = _key(_scalar(_page), Page)  # of every figure
+    size: Page = _key(_scalar(_page), Page)  # every figure has it
     means: bool = _key(BOOL, False)  # Markdown tables contain means over instances
     # Latency against traffic, one figure per network and case.
     curves: bool = _key(BOOL, False)
