@@ -3,9 +3,8 @@
 #pragma once
 
 /* Input and output of a switch of a virtual fabric, and the same switch under the poll driver: it
- * gets the same arrivals and credits in the same order, as frames, and its frames are recorded. The
- * ends of the wires are the recorded ones; the clock is that of the record. For tests: errors fail
- * the test. */
+ * gets the same arrivals and credits in the same order, as frames, and its frames are recorded.
+ * Link ends and clock are those recorded. For tests: errors fail the test. */
 
 #include "experiment/run/run_config.h"
 #include "poll/poll_switch.h"
@@ -14,7 +13,7 @@
 #include "switch/switch.h"
 #include "topo/topology.h"
 
-/* Kinds in the order in which events of one time and port come (virtual_private.h). */
+/* Kinds, in order for events of the same time and port (virtual_private.h). */
 enum replay_kind { REPLAY_CREDIT, REPLAY_WIRE_FREE, REPLAY_ARRIVAL };
 
 struct replay_event {
@@ -22,18 +21,18 @@ struct replay_event {
 	uint32_t number; /* the how-manieth of its switch */
 	uint8_t port;
 	enum replay_kind kind;
-	bool is_arn; /* with REPLAY_CREDIT: a notification in place of a credit frame */
+	bool is_arn; /* with REPLAY_CREDIT: a notification instead of a credit frame */
 	struct weft_packet packet;
 	struct latency_extension extension; /* packets with FRAME_F_LATENCY only */
 	struct control_credit credit;
 	struct control_arn arn;
 };
 
-/* Notifications that leave by a port are a list apart, because the poll driver sends them after the
+/* Notifications that leave a port are a separate list, because the poll driver sends them after the
  * data frames of its turn. */
 #define REPLAY_ARNS SWITCH_PORTS_MAX
 
-/* A data frame or a notification that left: when, by which port, and its headers or contents. */
+/* A sent data frame or notification: time, port, and headers or contents. */
 struct replay_sent {
 	weft_time at;
 	uint8_t port; /* + REPLAY_ARNS: a notification */
@@ -57,7 +56,7 @@ void replay_add_sent_arn(
 	struct replay_list *list, weft_time at, uint8_t port, const struct control_arn *arn);
 void replay_free(struct replay_list *list);
 
-/* Sorts the events of a record as the virtual clock had them. */
+/* Sorts the events of a record in the order of the virtual clock. */
 void replay_sort(struct replay_list *list);
 
 /* The fabric of the record, from which switches are configured as on the real clock. */
@@ -77,12 +76,11 @@ struct replay_options {
 	struct rte_mempool *pool;
 };
 
-/* Plays the events of 'record' to switch 'number' under the poll driver; what it sent goes to
- * 'played'. Returns the number of frames that it discarded. */
+/* Plays the events of 'record' to switch 'number' under the poll driver; its output goes to
+ * 'played'. Returns the number of discarded frames. */
 uint64_t replay_run(const struct replay_fabric *fabric, uint32_t number,
 	const struct replay_options *options, const struct replay_list *record,
 	struct replay_list *played);
 
-/* The first frame of 'port' that is not the same in both, time included: its number; -1: all are
- * the same. */
+/* Returns the number of the first frame of 'port' that differs, also in time; -1: none. */
 int replay_difference(const struct replay_list *a, const struct replay_list *b, unsigned port);

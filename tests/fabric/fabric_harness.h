@@ -27,9 +27,10 @@
 
 /* How the switches are driven. */
 enum fabric_driver {
-	FABRIC_DIRECT, /* as the poll driver: past the queues where that is possible */
+	FABRIC_DIRECT, /* like the poll driver: bypasses queues if possible */
 	FABRIC_STORED, /* the same, always through the queues */
-	FABRIC_SINGLE, /* as the virtual driver: admits, then passes or stores; sends one by one */
+	FABRIC_SINGLE, /* like the virtual driver: admits, then passes or stores; sends one by one
+			*/
 	FABRIC_DRIVERS
 };
 
@@ -40,17 +41,17 @@ struct fabric_config {
 	enum fabric_driver driver;
 	uint32_t buffer_blocks;  /* per port, hosts' too */
 	uint32_t link_blocks;    /* that a wire takes in one step */
-	uint32_t consume_blocks; /* that a host takes out of its buffer in one step */
+	uint32_t consume_blocks; /* taken from the host's buffer per step */
 	uint16_t packet_blocks;  /* the longest packet */
 	uint16_t delay_steps;    /* delays of wires: 1 to this */
-	uint32_t load_ppm;       /* chance of a new packet, by host, VC and occasion to send */
+	uint32_t load_ppm;       /* chance of a new packet, per host, VC and opportunity */
 	uint32_t hot_ppm;        /* packets that go to 'hot_host' */
 	uint16_t hot_host;
-	uint32_t source_route_ppm; /* packets with a source route; the others go by table */
+	uint32_t source_route_ppm; /* packets with a source route; others use tables */
 	weft_time hello_ps, refresh_ps, watchdog_ps;
 	const struct route_algorithm *algorithm; /* how tables are computed; NULL: up/down */
-	bool no_classes; /* switches do not follow the VC classes of the tables */
-	bool overtakes;  /* packets of a flow may take several ways */
+	bool no_classes;                         /* switches ignore the VC classes of tables */
+	bool overtakes;                          /* packets of a flow may take several ways */
 };
 
 struct fabric_control {
@@ -63,12 +64,12 @@ struct fabric_item {
 	struct weft_packet *packet; /* NULL: the next of the wire's control frames */
 };
 
-/* One direction of a link. Frames keep their order. */
+/* One direction of a link, which keeps frames in order. */
 struct fabric_wire {
 	weft_time delay_ps;
 	struct fabric_item *item;
 	uint32_t mask, head, tail;
-	int32_t budget_blocks; /* that it may still take in this step; a frame may overdraw it */
+	int32_t budget_blocks; /* may still be accepted in this step; a frame may overdraw it */
 	bool cut;              /* loses everything */
 	struct fabric_control control[FABRIC_CONTROL_ROOM];
 	uint32_t control_head, control_tail;
@@ -119,31 +120,31 @@ struct fabric {
 	uint64_t injected, delivered, missing, discarded, lost, overtaken;
 };
 
-/* A network that stands: all links up, all buffers granted, nobody sends yet. The topology stays
- * the caller's. Routes are tables from lib/route, and the source routes that follow them. */
+/* Creates a network with all links up, all buffers granted, and no sender active. Borrows the
+ * topology. Routes are tables from lib/route, and the source routes that follow them. */
 struct fabric *fabric_create(const struct topology *topology, const struct fabric_config *config);
 void fabric_destroy(struct fabric *fabric);
 
 void fabric_step(struct fabric *fabric);
-/* 'steps' steps, with a check every 'check_every' (0: none). */
+/* Runs 'steps' steps, with a check every 'check_every' (0: none). */
 void fabric_run(struct fabric *fabric, uint64_t steps, uint64_t check_every);
-/* Until 'packets' more have been delivered. Fails if nothing arrives for too long. */
+/* Runs until 'packets' more are delivered. Fails if nothing arrives for too long. */
 void fabric_run_packets(struct fabric *fabric, uint64_t packets, uint64_t check_every);
-/* Nobody sends any more; until nothing is under way and the credits have gone round. Fails if it
- * does not get there. */
+/* Stops all senders, and runs until nothing is under way and all credits are returned. Fails
+ * if that is not reached. */
 void fabric_drain(struct fabric *fabric);
 
-/* The switch goes by this table from now on, which has no VC classes and outlives its use. */
+/* Makes the switch use this table, which has no VC classes and outlives the switch. */
 void fabric_exchange(struct fabric *fabric, uint32_t at, const struct route_table *table);
 
-/* Cuts or mends both directions of the link of this end. */
+/* Cuts or repairs both directions of this end's link. */
 void fabric_cut(struct fabric_end *end, bool cut);
 
-/* Fails the test if something is wrong: the switches' own invariants, packets accounted for,
- * credits conserved on each link and VC, no buffer over, nothing refused. Links must be up. */
+/* Fails the test if something is wrong: the switches' own invariants, missing packets, credits not
+ * conserved on a link and VC, a buffer too full, something refused. Links must be up. */
 void fabric_check(const struct fabric *fabric);
-/* Nothing is stored or under way, what is missing was lost on a wire or discarded, and each sender
- * has credits for the whole buffer of its neighbour. */
+/* Fails unless nothing is stored or under way, all missing packets were lost on a wire or
+ * discarded, and each sender has credits for its neighbour's whole buffer. */
 void fabric_check_drained(const struct fabric *fabric);
 
 /* Data discards of all switches. */

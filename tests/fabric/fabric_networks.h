@@ -7,7 +7,7 @@
 #include "fabric_harness.h"
 #include "networks.h"
 
-/* Rings, two-level trees, tori, fat trees of three levels, and anything that hangs together. */
+/* Rings, two-level trees, tori, fat trees of three levels, and other connected networks. */
 static inline struct topology *fabric_random_topology(struct rng *rng)
 {
 	struct network network;
@@ -78,7 +78,7 @@ static inline struct fabric_config fabric_config_default(uint64_t seed)
 	};
 }
 
-/* Anything, down to buffers that hold one packet; hot spots; hosts that are slow to consume. */
+/* Random, down to buffers for one packet; hot spots; slow hosts. */
 static inline struct fabric_config fabric_random_config(
 	struct rng *rng, uint64_t seed, uint32_t hosts)
 {

@@ -23,7 +23,7 @@ void fabric_wire_send(struct fabric *fabric, struct fabric_wire *wire, struct we
 /* Encodes and sends what link_end_poll() found due. */
 void fabric_send_control(struct fabric *fabric, struct fabric_end *end, unsigned due);
 
-/* The next item that has arrived; NULL if none has. */
+/* Returns the next item that has arrived, or NULL. */
 static inline struct fabric_item *fabric_wire_next(
 	const struct fabric *fabric, const struct fabric_wire *wire)
 {
@@ -32,7 +32,7 @@ static inline struct fabric_item *fabric_wire_next(
 	return wire->head != wire->tail && item->arrives_ps <= fabric->now ? item : NULL;
 }
 
-/* The control frame that the item stands for, checked and decoded. */
+/* Decodes and checks the item's control frame. */
 struct fabric_control_frame {
 	enum frame_kind kind;
 	struct control_credit credit;

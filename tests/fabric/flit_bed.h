@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Small cases for the flit model, written by hand: a row of switches with hosts, messages with
- * their routes, the model that runs them. */
+/* Small hand-written cases for the flit model: a row of switches with hosts, messages with their
+ * routes, and the model. */
 
 #include "flit_model.h"
 #include "networks.h"
@@ -21,7 +21,7 @@ struct flit_bed {
 	struct flit_model *model;
 };
 
-/* 'switches' in a row, 'each' hosts at each: ports 0 .. each - 1 lead to the hosts, 'each' to the
+/* 'switches' in a row with 'each' hosts each: ports 0 .. each - 1 lead to hosts, 'each' to the
  * switch on the right, 'each' + 1 to the one on the left. */
 static inline void flit_bed_row(struct flit_bed *bed, uint32_t switches, uint32_t each)
 {
@@ -50,8 +50,8 @@ static inline void flit_bed_row(struct flit_bed *bed, uint32_t switches, uint32_
 	bed->topology = row;
 }
 
-/* A message with a route of 'ports', one character each: a digit, or 'i' for a host that takes it
- * in transit. Returns its number. */
+/* Adds a message with a route of 'ports', one character each: a digit, or 'i' for a host in
+ * transit. Returns its number. */
 static inline uint32_t flit_bed_add(struct flit_bed *bed, uint64_t cycle, uint32_t source,
 	uint32_t destination, uint32_t bytes, const char *ports)
 {

@@ -29,14 +29,14 @@
 
 struct flit_parameters {
 	uint64_t cycle_ps;
-	unsigned routing; /* cycles that a header takes through a switch, crossbar included */
+	unsigned routing; /* cycles of a header in a switch, including the crossbar */
 	/* All but the crossbar's one are those of the first flit in its buffer, before it asks for
 	 * its output, and not after it has got it. */
 	bool routed_before_grant;
 	unsigned slots;       /* flits that an input buffer holds */
 	unsigned stop, go;    /* STOP is sent above 'stop', GO below 'go' */
-	unsigned detection;   /* cycles until a host has seen that a message is in transit */
-	unsigned programming; /* cycles until its re-injection is set up, once the link is free */
+	unsigned detection;   /* cycles until a host detects that a message is in transit */
+	unsigned programming; /* cycles to set up a re-injection once the link is free */
 	uint64_t pool;        /* bytes for messages in transit at each host */
 };
 
@@ -44,8 +44,7 @@ struct flit_parameters {
 #define FLIT_SLOTS_MAX  256
 #define FLIT_NEVER      UINT64_MAX
 
-/* The thesis' section 4.3: 6.25 ns, 150 ns, 80 bytes, 275 ns, 200 ns, 512 KiB; its links of 10 m.
- */
+/* Section 4.3 of the thesis: 6.25 ns, 150 ns, 80 bytes, 275 ns, 200 ns, 512 KiB; for 10 m links. */
 #define FLIT_PARAMETERS_THESIS               \
 	((struct flit_parameters){           \
 		.cycle_ps = 6250,            \
@@ -70,64 +69,63 @@ struct flit_message {
 
 /* The history of a message. */
 struct flit_fate {
-	uint64_t chosen; /* cycle from which it had the link of its source, FLIT_NEVER */
-	uint64_t left;   /* cycle in which the header left the source, FLIT_NEVER if not yet */
-	uint64_t sent;   /* cycle in which its last flit left it */
-	uint64_t first;  /* cycle in which the header came to its destination */
-	uint64_t tail;   /* cycle in which the last flit came there: it is delivered at its end */
-	uint64_t discarded; /* cycle in which a host without room refused it */
+	uint64_t chosen;    /* cycle in which it was granted its source's link, FLIT_NEVER */
+	uint64_t left;      /* cycle in which the header left the source, FLIT_NEVER if not yet */
+	uint64_t sent;      /* cycle in which its last flit left it */
+	uint64_t first;     /* cycle in which the header reached its destination */
+	uint64_t tail;      /* cycle in which the last flit arrived; delivered at its end */
+	uint64_t discarded; /* cycle in which a host without room discarded it */
 	unsigned itbs;      /* hosts that took it in transit */
 };
 
 /* A flow control symbol. */
 struct flit_mark {
 	uint64_t cycle;
-	struct topology_port sender; /* the port that sends the flits that it stops or lets go */
+	struct topology_port sender; /* the port whose flits it stops and starts */
 	bool stop;
 };
 
 struct flit_model;
 
-/* The network, empty, at cycle 0. A link's delay is that of the topology, in whole cycles, rounded
- * up, 1 to FLIT_FLIGHT_MAX. Messages and routes stay the caller's and must outlive it. Returns NULL
- * if out of memory. */
+/* Creates the network, empty, at cycle 0. A link's delay is the topology's, in whole cycles,
+ * rounded up, 1 to FLIT_FLIGHT_MAX. Borrows messages and routes, which must outlive it. Returns
+ * NULL if out of memory. */
 struct flit_model *flit_model_create(const struct topology *topology,
 	const struct flit_parameters *parameters, const struct flit_message *messages,
 	uint32_t count);
 void flit_model_destroy(struct flit_model *model);
 
-/* All messages are delivered, or discarded to their last flit. */
+/* Returns whether all messages are delivered, or discarded to their last flit. */
 bool flit_model_over(const struct flit_model *model);
 /* One cycle. */
 void flit_model_step(struct flit_model *model);
-/* Cycles until every message is delivered or discarded to its last flit, or nothing will ever move
- * again, or 'limit' is the next cycle. Returns true if all messages have come to their end. */
+/* Runs until every message is delivered or discarded to its last flit, nothing can ever move again,
+ * or 'limit' is the next cycle. Returns true if all messages have ended. */
 bool flit_model_run(struct flit_model *model, uint64_t limit);
 
 /* The next cycle. */
 uint64_t flit_model_cycle(const struct flit_model *model);
-/* Messages are left, but no flit has moved for longer than anything that is timed takes, and no
- * host is still to get a message: nothing will ever move again. */
+/* Returns whether messages are left that can never move: no flit has moved for longer than any
+ * delay, and no host is still to get a message. */
 bool flit_model_stuck(const struct flit_model *model);
 const struct flit_fate *flit_model_fate(const struct flit_model *model, uint32_t message);
-/* Symbols in the order of cycles, and within one of senders: switches first, then by number and
- * port. */
+/* Symbols in the order of cycles, then of senders: switches first, then by number and port. */
 size_t flit_model_marks(const struct flit_model *model, const struct flit_mark **marks);
-/* Flits that the sender has put on its link, and cycles in which it was stopped. */
+/* Flits sent on the link, and cycles in which the sender was stopped. */
 uint64_t flit_model_carried(const struct flit_model *model, struct topology_port sender);
 uint64_t flit_model_stopped(const struct flit_model *model, struct topology_port sender);
 /* The most flits that any buffer has held. */
 unsigned flit_model_fullest(const struct flit_model *model);
-/* Flits in the buffer behind a link, seen from the sender; 'stopped' (may be NULL) is what the
- * sender has heard. */
+/* Flits in the buffer behind the sender's link; 'stopped' (may be NULL): the state known to the
+ * sender. */
 unsigned flit_model_level(
 	const struct flit_model *model, struct topology_port sender, bool *stopped);
-/* The most bytes that any host's pool has held. */
+/* Maximum bytes held in any host's pool. */
 uint64_t flit_model_pool_peak(const struct flit_model *model);
 /* Flits in all buffers, on all links and in the hosts' pools. */
 uint64_t flit_model_inside(const struct flit_model *model);
 
-/* NULL as long as all rules of the mechanism have held: no flit at a full buffer, none missing in
- * the middle of a message that is being re-injected, no message at the wrong host, flits in order,
- * and every flit that was injected is inside, delivered or discarded. Else what happened first. */
+/* NULL while all rules have held: no flit at a full buffer, none missing in the middle of a
+ * re-injected message, no message at the wrong host, flits in order, and every injected flit
+ * inside, delivered or discarded. Else describes the first violation. */
 const char *flit_model_broken(const struct flit_model *model);

@@ -19,30 +19,29 @@ struct flit_link {
 	bool exists;
 	struct topology_port from, to;
 	unsigned flight; /* cycles from end to end */
-	/* The flit of cycle t has one place for as many cycles. 'now' is the place of this
-	 * cycle. */
+	/* The ring of flits in flight; 'now' is the place for this cycle. */
 	unsigned now;
 	bool full[FLIT_FLIGHT_MAX];
 	struct flit flit[FLIT_FLIGHT_MAX];
-	/* The same for the symbols, which go the other way. */
+	/* The same for symbols, in the reverse direction. */
 	uint8_t symbol[FLIT_FLIGHT_MAX]; /* enum flit_symbol */
-	bool stopped;                    /* the last symbol that the sender got was STOP */
+	bool stopped;                    /* the last symbol received by the sender was STOP */
 	uint64_t carried, stopped_cycles;
 };
 
-/* A port of a switch, seen as an input: the slack buffer behind the link. */
+/* A switch port as an input: the slack buffer behind the link. */
 struct flit_input {
 	unsigned used;        /* slots; slot 0 is the front */
 	bool told_stop;       /* the last symbol sent was STOP */
-	int output;           /* the port that its front message has been given, or -1 */
+	int output;           /* the port granted to its front message, or -1 */
 	uint64_t granted;     /* the cycle in which it was */
-	uint64_t front_since; /* the cycle from which the front message has been the front one */
+	uint64_t front_since; /* the first cycle of the front message at the front */
 	struct flit slot[FLIT_SLOTS_MAX];
 };
 
-/* A port of a switch, seen as an output. */
+/* A switch port as an output. */
 struct flit_output {
-	bool busy;     /* given to an input whose tail has not left */
+	bool busy;     /* granted to an input whose tail has not left */
 	unsigned turn; /* the input that comes first next time */
 };
 
@@ -52,7 +51,7 @@ struct flit_switch {
 	struct flit_output *output;
 };
 
-/* A message in transit at a host, or the part of it that has come. */
+/* A message in transit at a host, or its part that has arrived. */
 struct flit_visit {
 	uint32_t message;
 	uint8_t cursor;    /* behind the mark */
@@ -62,10 +61,10 @@ struct flit_visit {
 };
 
 struct flit_host {
-	/* Messages of its own, in the order of their cycles, then of the list. */
+	/* Own messages, in order of their cycles, then of the list. */
 	uint32_t *own;
 	uint32_t own_count, own_next;
-	/* Messages in transit, in the order in which their headers came. */
+	/* Messages in transit, in the order of their headers' arrival. */
 	struct flit_visit *visit;
 	uint32_t visits, visit_next, visit_room;
 	uint64_t pool_used;
@@ -106,7 +105,7 @@ struct flit_model {
 
 /* The link that leaves by this port. */
 struct flit_link *flit_link_of(struct flit_model *model, struct topology_port sender);
-/* Puts a flit on a link, which carries one a cycle. */
+/* Puts a flit on a link, at most one per cycle. */
 void flit_link_send(struct flit_model *model, struct flit_link *link, struct flit flit);
 /* Notes the first rule that was broken. */
 void flit_model_break(struct flit_model *model, const char *what);
@@ -119,7 +118,7 @@ static inline bool flit_is_tail(const struct flit_model *model, struct flit flit
 void flit_switch_take(struct flit_model *model, struct topology_port port, struct flit flit);
 void flit_switch_grant(struct flit_model *model, uint32_t number);
 void flit_switch_cross(struct flit_model *model, uint32_t number);
-/* The symbol that the buffer at a port sends in this cycle, if any. */
+/* Returns the symbol that the buffer at a port sends in this cycle, if any. */
 enum flit_symbol flit_switch_symbol(struct flit_model *model, struct topology_port port);
 
 void flit_host_take(struct flit_model *model, uint32_t number, struct flit flit);

@@ -6,8 +6,8 @@
 #include "virtual/virtual_measure.h"
 #include "virtual/virtual_private.h"
 
-/* A frame's number is the expected one at each delivery, and goes up by one, and at nothing else:
- * then each has come once, in order, and none waits for one before it. */
+/* At each delivery a frame has the expected number, which then increases by one and never
+ * otherwise: each frame has arrived once, in order, and none waits for an earlier one. */
 static inline void expect_each_frame_once(const struct virtual_fabric *fabric)
 {
 	for (uint32_t to = 0; to < fabric->hosts; to++)

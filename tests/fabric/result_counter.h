@@ -6,8 +6,7 @@
 
 #include "experiment/result/run_result.h"
 
-/* One of the result's counters, by its name in the JSON; a name that is not there fails the test.
- */
+/* Returns a counter of the result by its name in the JSON; an unknown name fails the test. */
 static inline uint64_t result_counter(const struct run_result *result, const char *name)
 {
 	for (unsigned i = 0; i < result->counters; i++)

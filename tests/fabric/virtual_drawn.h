@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Random fabrics on the virtual clock, and their whole result, for tests that compare ways to run
- * them: on threads, in several processes. */
+/* Random fabrics on the virtual clock with their whole result, for tests that compare threads and
+ * processes. */
 
 #include "base/rng.h"
 #include "base/weft_time.h"
@@ -32,16 +32,16 @@ void drawn_draw(unsigned seed, struct drawn *drawn);
 /* A schedule of 12 ranks. */
 void drawn_schedule(const char *path, const char *kind);
 
-/* Everything that a user gets, but for what may differ; NULL: it cannot be run, and the fault says
- * why, or this is not rank 0. */
+/* Returns everything that a user gets, without what may differ; NULL: the run is impossible and the
+ * fault says why, or this is not rank 0. */
 char *drawn_result(const char *file, const struct drawn *drawn, struct ranks *ranks,
 	unsigned workers, struct error *error);
 
 /* Fails at the first difference, with the sets. */
 void drawn_expect_same(const char *one, const char *many, unsigned seed, const struct drawn *drawn);
 
-/* Expects the result of one worker, in which 'has' occurs unless it is NULL, from each of these
- * numbers of workers; 0 ends them. */
+/* Expects the result of one worker, which must contain 'has' unless NULL, from each of these
+ * numbers of workers, up to 0. */
 void drawn_expect_workers(
 	const struct drawn *drawn, unsigned seed, const char *has, const unsigned *workers);
 extern const unsigned drawn_workers[]; /* 2, 3, 7 */

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Run files of a few lines, on the virtual clock, for tests: what goes wrong fails the test. */
+/* Short run files on the virtual clock, for tests: any error fails the test. */
 
 #include "experiment/run/run_config.h"
 #include "result_counter.h"
@@ -15,12 +15,12 @@ struct virtual_lab {
 	struct run_result result; /* result of virtual_lab_run() */
 };
 
-/* The values of 'set', of type const char *const[], and their number. */
+/* The values of 'set', of type const char *const[], and their count. */
 #define VIRTUAL_LAB_SET(...)                \
 	(const char *const[]){__VA_ARGS__}, \
 		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)
 
-/* The run that 'text' describes with 'KEY=VALUE' lines on top. */
+/* Opens the run in 'text' with additional 'KEY=VALUE' lines. */
 static inline void virtual_lab_open(
 	struct virtual_lab *lab, const char *text, const char *const *set, unsigned sets)
 {
@@ -34,7 +34,7 @@ static inline void virtual_lab_open(
 		fail_msg("%s", error.text);
 }
 
-/* To its end, after which everything must be accounted for. */
+/* Runs to the end, after which everything must be accounted for. */
 static inline void virtual_lab_run(struct virtual_lab *lab)
 {
 	struct error error = {""};
@@ -67,7 +67,8 @@ static inline struct virtual_lab virtual_lab_ran(
 	return lab;
 }
 
-/* No frame was dropped, lost, doubled or out of order, and nothing stands still. */
+/* Expects that no frame was dropped, lost, duplicated or out of order, and that nothing is
+ * stuck. */
 static inline void virtual_lab_expect_whole(const struct virtual_lab *lab)
 {
 	const struct run_result *result = &lab->result;
@@ -77,7 +78,7 @@ static inline void virtual_lab_expect_whole(const struct virtual_lab *lab)
 	assert_false(result->deadlock);
 }
 
-/* All three, where the result is all that is wanted; run_result_free() is the caller's. */
+/* Does all three steps, and returns the result, for which the caller calls run_result_free(). */
 static inline struct run_result virtual_lab_result(
 	const char *text, const char *const *set, unsigned sets)
 {
@@ -88,7 +89,7 @@ static inline struct run_result virtual_lab_result(
 	return result;
 }
 
-/* A run file that is read, of a network that cannot be built, for this reason. */
+/* Expects that a valid run file has a network that cannot be built, for this reason. */
 static inline void virtual_lab_assert_refused(
 	const char *text, const char *const *set, unsigned sets, const char *why)
 {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A file for pattern permutation, in which each host sends to the one that is 'by' places on. A
- * test program has one. */
+/* A file for pattern permutation, in which each host sends to the host 'by' places further. One per
+ * test program. */
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -32,8 +32,8 @@ static inline int virtual_shift_remove(void **state)
 	return unlink(virtual_shift);
 }
 
-/* Accepted traffic in thousandths of the hosts' rate, with two further settings and, if the run
- * 'shifts', this file. */
+/* Returns accepted traffic in thousandths of the hosts' rate, with two further settings and, if the
+ * run 'shifts', this file. */
 static inline unsigned virtual_shift_accepted(
 	const char *run, bool shifts, const char *setting, const char *load)
 {

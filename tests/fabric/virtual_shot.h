@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A run on the virtual clock whose capture tests read. */
+/* A run on the virtual clock with a capture for tests. */
 
 #include <unistd.h>
 
@@ -73,7 +73,7 @@ static inline void virtual_shot_close(struct virtual_shot *shot)
 	free(shot->captured);
 }
 
-/* Calls 'add' with each frame of a capture of the shot, in the order of time. */
+/* Calls 'add' with each frame of the shot's capture, in order of time. */
 static inline void virtual_shot_feed(const struct virtual_shot *shot, const uint8_t *bytes,
 	size_t length, void (*add)(void *ctx, const struct audit_frame_at *frame), void *ctx)
 {

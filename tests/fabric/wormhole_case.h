@@ -3,8 +3,8 @@
 #pragma once
 
 /* A network, its routes and a list of messages, to be run by both models of wormhole switching: the
- * trains of the virtual clock (lib/wormhole/wormhole_net.h) and the referee (flit_model.h). What
- * comes out must be equal in everything that a wormhole_outcome says. */
+ * trains of the virtual clock (lib/wormhole/wormhole_net.h) and the referee (flit_model.h). Their
+ * results must agree in every member of wormhole_outcome. */
 
 #include <stdio.h>
 
@@ -19,15 +19,16 @@ struct wormhole_case {
 	struct flit_parameters parameters;
 	struct flit_message *message; /* routes point into the set */
 	uint32_t messages;
-	uint64_t until; /* what happens in this cycle and after it does not count */
+	uint64_t until; /* this cycle and later ones are not compared */
 };
 
 /* The history of a message before 'until'. */
 struct wormhole_fate {
-	uint64_t chosen; /* cycle in which its source had the link for it, if 'sent'; FLIT_NEVER */
-	uint64_t left;   /* cycle in which its first flit left the source; FLIT_NEVER */
-	uint64_t sent;   /* cycle in which its last one left it; FLIT_NEVER */
-	uint64_t tail;   /* cycle in which its last one came to the destination; FLIT_NEVER */
+	uint64_t
+		chosen; /* cycle in which it was granted its source's link, if 'sent'; FLIT_NEVER */
+	uint64_t left;  /* cycle in which its first flit left the source; FLIT_NEVER */
+	uint64_t sent;  /* cycle in which its last flit left the source; FLIT_NEVER */
+	uint64_t tail;  /* cycle in which its last flit reached the destination; FLIT_NEVER */
 	unsigned itbs;
 	bool discarded;
 };
@@ -36,14 +37,14 @@ struct wormhole_outcome {
 	struct wormhole_fate *fate; /* one per message */
 	struct flit_mark *mark;     /* by cycle, then sender: kind, device, port */
 	size_t marks;
-	bool stuck;        /* messages are left, and nothing will ever move again */
-	uint64_t absorbed; /* messages that entered a pool, as often as they did */
+	bool stuck;        /* messages are left that can never move again */
+	uint64_t absorbed; /* entries of messages into a pool */
 	uint64_t discards;
 	uint64_t pool_peak; /* bytes, of the pool that held most */
-	/* For both directions of each link, [2 * link] the one from its end a: flits that left, and
-	 * cycles in which the sender was stopped. */
+	/* For both directions of each link, [2 * link] from end a: flits sent, and cycles in which
+	 * the sender was stopped. */
 	uint64_t *carried, *stopped;
-	char broken[160]; /* the first rule that the model itself found broken; empty */
+	char broken[160]; /* the first rule found broken by the model itself; or empty */
 };
 
 /* Run a case; the caller frees the outcome. */
@@ -62,8 +63,8 @@ static inline struct topology_port wormhole_case_sender(
 	return i % 2 == 0 ? link->a : link->b;
 }
 
-/* The first difference in words, the earliest first as far as cycles go; an empty text if there is
- * none. Returns true if there is one. */
+/* Describes the first difference, the earliest cycle first; or an empty text. Returns true if there
+ * is one. */
 bool wormhole_differ(const struct wormhole_case *the_case, const struct wormhole_outcome *flits,
 	const struct wormhole_outcome *trains, char *text, size_t size);
 
@@ -75,10 +76,10 @@ const char *wormhole_check(
 void wormhole_case_draw(struct wormhole_case *the_case, uint64_t seed);
 void wormhole_case_free(struct wormhole_case *the_case);
 #define wormhole_case_out_of_scope wormhole_case_free
-/* Everything that somebody needs to compute it by hand: parameters, messages with routes, delays of
- * the links that they use. */
+/* Prints everything needed to compute the case by hand: parameters, messages with routes, delays of
+ * the used links. */
 void wormhole_case_print(const struct wormhole_case *the_case, FILE *out);
 
-/* Takes away messages and flits as long as 'bad' says that the case is. */
+/* Removes messages and flits while 'bad' says that the case is. */
 typedef bool wormhole_bad_fn(const struct wormhole_case *the_case);
 void wormhole_case_shrink(struct wormhole_case *the_case, wormhole_bad_fn *bad);

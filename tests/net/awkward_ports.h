@@ -2,9 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Two of Weft's ports on the ends of a cable between fake NICs, opened as a fabric opens them: for
- * the tests of lib/port and of the poll loops over awkward NICs. One program has one pair at a
- * time. */
+/* Two Weft ports at the ends of a cable between fake NICs, opened as in a fabric: for the tests of
+ * lib/port and of poll loops with awkward NICs. One pair per program at a time. */
 
 #include <rte_mempool.h>
 
@@ -31,7 +30,7 @@ static bool awkward_unstamped; /* ports are not asked for stamps of arrival */
 
 #define AWKWARD_TEST(name) UNIT_WITH(name, NULL, awkward_clear)
 
-/* The longest frame of a fabric with payloads of this length. */
+/* The longest frame of a fabric with payloads up to this length. */
 static inline unsigned awkward_frame(void)
 {
 	return FRAME_HEADER_BYTES + FRAME_ROUTE_USUAL + pair.mtu;
@@ -45,7 +44,7 @@ static inline struct port_ethdev_config awkward_config(void)
 		.stamps = !awkward_unstamped};
 }
 
-/* Finds the device; 'room' becomes what its driver wants of an mbuf, if that is more. */
+/* Finds the device; 'room' becomes the driver's requirement for an mbuf, if that is more. */
 static inline int awkward_attach(struct port *port, const char *name, const char *device,
 	const char *end, const char *arguments, uint32_t *room)
 {
@@ -103,7 +102,7 @@ static inline void awkward_close(void)
 	awkward_clear(NULL);
 }
 
-/* Both ends are NICs with these arguments. Where one is refused nothing is left open, and the fault
+/* Both ends are NICs with these arguments. If one is refused nothing remains open, and the fault
  * says why. */
 static inline int awkward_try(const char *arguments, unsigned mtu)
 {
@@ -149,7 +148,7 @@ static inline void awkward_send(struct port *from, unsigned bytes, uint8_t seed)
 	assert_int_equal(port_tx(from, &mbuf, 1, 0), 1);
 }
 
-/* The next frame is that one, in one segment, as all of Weft expects it. */
+/* Expects that frame next, in one segment, like all of Weft. */
 static inline void awkward_expect(struct port *at, unsigned bytes, uint8_t seed)
 {
 	const uint8_t *frame;

@@ -117,7 +117,7 @@ _Static_assert(offsetof(struct eth_dev_ops, timesync_read_time) == 77 * sizeof(v
 _Static_assert(offsetof(struct eth_dev_ops, read_clock) == 79 * sizeof(void *), "80th");
 _Static_assert(sizeof(struct eth_dev_ops) == 113 * sizeof(void *), "113 calls");
 
-/* NULL: the name is taken or there is no place. */
+/* NULL: the name is in use or there is no room. */
 struct rte_eth_dev *rte_eth_dev_allocate(const char *name);
 struct rte_eth_dev *rte_eth_dev_allocated(const char *name);
 void rte_eth_dev_probing_finish(struct rte_eth_dev *dev);

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The main of a test program that needs EAL and a pool of mbufs. */
+/* main() for test programs with EAL and a pool of mbufs. */
 
 #include <unistd.h>
 
@@ -12,8 +12,8 @@
 #include "port/port_ethdev.h"
 #include "unit.h"
 
-/* Runs the cases with EAL under a name of this process's own, for fabrics that make their own
- * pools; 0 if all have passed. */
+/* Runs the cases with EAL under a name unique to this process, for fabrics that create their own
+ * pools; 0 if all passed. */
 static inline int run_fabrics_with_eal(char *name, unsigned lcores, unsigned memory_mib)
 {
 	char prefix[EAL_PREFIX_MAX], *argv[] = {name, NULL};

@@ -57,15 +57,15 @@
 
 /* State that no counter of ethdev shows. */
 struct fake_nic_look {
-	uint64_t kept, kept_max; /* sent mbufs that it holds, now and at most so far */
+	uint64_t kept, kept_max; /* sent mbufs that it holds now, and the maximum so far */
 	uint64_t segmented;      /* frames delivered in several segments */
 	uint64_t filled;         /* mbufs in the receive ring */
 	uint32_t buffer_bytes;   /* part of an mbuf used for a frame */
 };
 
-/* Takes the carrier of this device's cable away, or brings it back. Fails with -ENODEV: no such
+/* Removes the carrier of this device's cable, or restores it. Returns -ENODEV without such a
  * device. */
 int fake_nic_carrier(const char *name, bool up);
-/* Sets the clock of its stamps by so many cycles of the time stamp counter. -ENODEV. */
+/* Shifts its stamp clock by cycles of the time stamp counter. -ENODEV. */
 int fake_nic_set_clock(const char *name, int64_t tsc);
 int fake_nic_look(const char *name, struct fake_nic_look *look);

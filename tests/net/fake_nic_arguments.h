@@ -29,5 +29,5 @@ struct fake_nic_arguments {
 	enum fake_step fail;
 };
 
-/* Returns 0, or -EINVAL and a line in the log. */
+/* Returns 0, or -EINVAL with a line in the log. */
 int fake_nic_arguments_parse(struct fake_nic_arguments *arguments, const char *text);

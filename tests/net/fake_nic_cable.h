@@ -18,8 +18,8 @@
 
 #define FAKE_CABLE_RING_BYTES (4u << 20)
 
-/* One end. Its own process writes it; 'missed' is written by the far end's. Other programs of the
- * tests read it: 64-bit words from byte 128 of the file on for a, from 256 on for b. */
+/* One end, written by its own process; 'missed' by the far end's. Other tests read it: 64-bit words
+ * from byte 128 of the file for a, from 256 for b. */
 struct fake_cable_end {
 	uint64_t sent, received, segmented; /* frames */
 	uint64_t kept, kept_max;            /* sent mbufs that it has not freed */
@@ -28,7 +28,7 @@ struct fake_cable_end {
 	uint64_t tail, taken;               /* bytes and descriptors of its own, read */
 	uint32_t descriptors;               /* in its ring; 0: it is not started */
 	uint32_t buffer_bytes;              /* a descriptor's */
-	uint32_t split;                     /* descriptors that it takes for a frame at least */
+	uint32_t split;                     /* minimum number of descriptors per frame */
 } __attribute__((aligned(128)));
 
 struct fake_cable_map {
@@ -44,12 +44,12 @@ struct fake_cable {
 	struct fake_cable_map *map;
 	struct fake_cable_end *own, *far;
 	uint8_t *out, *in;
-	int file;                 /* holds a lock on the end, which ends with the process */
+	int file;                 /* holds a lock on the end until the process ends */
 	unsigned side;            /* 0: a */
 	struct fake_local *local; /* NULL: a file's */
 };
 
-/* Returns 0, -EBUSY if the end is another port's, or what the system says. */
+/* Returns 0, -EBUSY if another port uses the end, or the system's error. */
 int fake_cable_open(struct fake_cable *cable, const char *name, unsigned side);
 void fake_cable_close(struct fake_cable *cable);
 
@@ -60,13 +60,13 @@ void fake_cable_deaf(struct fake_cable *cable);
 
 bool fake_cable_is_cut(const struct fake_cable *cable);
 void fake_cable_cut(struct fake_cable *cable, bool cut);
-/* The far end's port is started by a process that lives. */
+/* Returns whether a live process has started the far end's port. */
 bool fake_cable_far_started(const struct fake_cable *cable);
 
 /* Copies a frame to the far end, which may miss it. */
 void fake_cable_send(struct fake_cable *cable, const struct rte_mbuf *frame);
-/* The frame that came first, or NULL; it stays until it is taken. */
+/* Returns the oldest frame, or NULL; it stays until taken. */
 const uint8_t *fake_cable_first(struct fake_cable *cable, uint32_t *bytes);
-/* When the frame that came first did, by the time stamp counter. */
+/* Returns the arrival time of the oldest frame, by the time stamp counter. */
 uint64_t fake_cable_first_tsc(struct fake_cable *cable);
 void fake_cable_take(struct fake_cable *cable);

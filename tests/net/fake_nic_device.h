@@ -19,7 +19,7 @@ extern int fake_nic_logtype;
 #define FAKE_NIC_SAY(level, format, ...) \
 	rte_log(RTE_LOG_##level, fake_nic_logtype, "net_fake: " format "\n", ##__VA_ARGS__)
 
-/* The receive ring: every place holds an mbuf while the port is started. */
+/* The receive ring: all places hold mbufs while the port is started. */
 struct fake_receiver {
 	struct rte_mempool *pool;
 	struct rte_mbuf **ring;
@@ -32,8 +32,8 @@ struct fake_receiver {
 	uint64_t packets, bytes, errors;
 };
 
-/* The transmit ring: places of frames, which take a descriptor for each segment. Those from 'tail'
- * to 'done' are sent and kept, those from there to 'head' are not sent yet. */
+/* The transmit ring: places of frames, which occupy a descriptor per segment. Frames from 'tail' to
+ * 'done' are sent and kept, frames from there to 'head' are not sent yet. */
 struct fake_transmitter {
 	struct rte_mbuf **ring;
 	uint32_t descriptors, used;
@@ -51,7 +51,7 @@ struct fake_nic {
 	struct fake_receiver rx;
 	struct fake_transmitter tx;
 	uint64_t missed_before; /* the last reset of the counters */
-	uint64_t clock_set;     /* by how much, in cycles of the time stamp counter */
+	uint64_t clock_set;     /* clock offset, in cycles of the time stamp counter */
 };
 
 static inline struct fake_nic *fake_nic_of(const struct rte_eth_dev *dev)
@@ -60,11 +60,11 @@ static inline struct fake_nic *fake_nic_of(const struct rte_eth_dev *dev)
 }
 
 bool fake_nic_has_carrier(const struct fake_nic *nic);
-/* Whether this step is to be refused, with a line in the log: its -errno, or 0. */
+/* Returns -errno and logs a line if this step is to be refused; else 0. */
 int fake_nic_refuse(const struct fake_nic *nic, enum fake_step step);
-/* The longest frame that the NIC takes now, as its MTU is. */
+/* Returns the longest frame that the NIC's MTU allows now. */
 uint32_t fake_nic_frame_max(const struct fake_nic *nic);
-/* The time that the NIC's clock shows at this count of the time stamp counter. */
+/* Returns the NIC's clock at this value of the time stamp counter. */
 uint64_t fake_nic_ticks(const struct fake_nic *nic, uint64_t tsc);
 
 /* --- fake_nic_receive.c --- */

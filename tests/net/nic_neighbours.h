@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Two interfaces at the two ends of an in-memory link, with real mbufs and in virtual time. */
+/* Two interfaces at the ends of an in-memory link, with real mbufs and in virtual time. */
 
 #include <rte_mempool.h>
 
@@ -33,7 +33,7 @@ struct bench {
 	weft_time now;
 };
 
-/* To the other one, by the first route or, with a way of 1, by another that is as good. */
+/* To the other one, by the first route or, if 'way' is 1, by an equally good one. */
 static inline struct nic_routes *side_routes(uint16_t host, unsigned way)
 {
 	static const uint8_t route[] = {ROUTE_TYPE_HOST};
@@ -68,7 +68,7 @@ static inline struct poll_nic_config side_config(struct side *side, uint16_t hos
 	return config;
 }
 
-/* 'routed': they have routes from the beginning. 'slots': size of the link. */
+/* 'routed': routes exist from the beginning. 'slots': size of the link. */
 static inline void start_with(struct bench *bench, bool routed, unsigned slots)
 {
 	struct error error = {""};
@@ -109,7 +109,7 @@ static inline void run_for(struct bench *bench, weft_time ps)
 		step(bench);
 }
 
-/* Until all messages are acknowledged, at most a second. */
+/* Runs until all messages are acknowledged, at most a second. */
 static inline void settle(struct bench *bench)
 {
 	weft_time end = bench->now + PS_PER_S;

@@ -2,14 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Opening an ethdev or a kernel interface in one step, where the pool is there already. */
+/* Opens an ethdev or a kernel interface in one step with an existing pool. */
 
 #include "port/port.h"
 #include "port/port_ethdev.h"
 
 #include <rte_mbuf.h>
 
-/* Frames are as long as the pool has room for. Each ring has 'descriptors'. */
+/* Frames are as long as the pool allows. Each ring has 'descriptors'. */
 static inline int open_port_ethdev(struct port *port, const char *name, const char *dpdk,
 	uint16_t descriptors, struct rte_mempool *pool, struct error *error)
 {

@@ -36,14 +36,14 @@ struct watch_grant {
 	uint32_t limit;
 };
 
-/* Limits of the transmitter of an end on a VC. */
+/* Limits on the transmitter of an end, per VC. */
 struct watch_credits {
 	struct watch_grant grant[WATCH_GRANTS];
 	unsigned grants;
 	uint32_t known, sent; /* limit, blocks */
 };
 
-/* A packet that came in by an end and has left the device. */
+/* A packet that arrived at an end and has left the device. */
 struct watch_gone {
 	weft_time end; /* end of its tail */
 	uint32_t blocks;
@@ -58,8 +58,8 @@ struct watch_wire {
 	port_tx_fn *send;
 	port_rx_fn *receive;
 	bool impaired;          /* frames are looked at before their jitter */
-	unsigned in_line;       /* frames of its delay line that were looked at */
-	unsigned unsure;        /* frames that were stamped before a change and not looked at yet */
+	unsigned in_line;       /* checked frames of its delay line */
+	unsigned unsure;        /* frames stamped before a change and not checked yet */
 	weft_time free_at, due; /* for the last frame, except for the device's own control frames */
 	weft_time first, last, taken, longest; /* all: from, until, busy time */
 	struct watch_credits credits[WATCH_VCS];
@@ -83,14 +83,14 @@ struct watch_flow {
 	weft_time freed[WATCH_WINDOW]; /* by sequence number */
 };
 
-/* An IP packet with the time, written to a TAP by a program. */
+/* A timed IP packet that a program wrote to a TAP. */
 struct watch_written {
 	uint8_t ip[20];
 	uint32_t mark;
 	weft_time at;
 } __attribute__((packed));
 
-/* Violations, by what the frame did not wait for. */
+/* Violations, by the cause for which a frame did not wait. */
 #define WATCH_FINDINGS(X) \
 	X(arrival)        \
 	X(path)           \
@@ -108,7 +108,7 @@ struct watch {
 	bool store_and_forward;
 	weft_time now; /* time of the device that runs */
 	uint64_t frames, bound_by_window, bound_by_notification, of_programs, jittered, swapped;
-	/* By device and destination: when the first notification since there was none was due. */
+	/* By device and destination: due time of the first notification of the current series. */
 	weft_time told[WATCH_DEVICES][WATCH_HOSTS], told_at[WATCH_DEVICES][WATCH_HOSTS];
 #define X(name) uint64_t name;
 	struct {
@@ -117,13 +117,13 @@ struct watch {
 #undef X
 	struct watch_granted granted[WATCH_ENDS]; /* in this turn of a device */
 	unsigned grants;
-	weft_time latency[WATCH_SAMPLES]; /* due, of frames that left when their message came */
+	weft_time latency[WATCH_SAMPLES]; /* due, of frames that left when their message arrived */
 	unsigned samples;
 };
 
 static struct watch watch;
 
-/* A received frame on its way through a device, in the mbuf. */
+/* A received frame passing through a device, in the mbuf. */
 struct watch_note {
 	weft_time due, seen;
 	weft_time ideal; /* due at the far end without jitter */
@@ -157,8 +157,8 @@ static struct watch_wire *watch_wire_of(const struct port *port)
 
 /* --- what leaves --- */
 
-/* The device's own control frames are not in the order of the others; together they take no more
- * time than there is. */
+/* The device's own control frames may be out of order with others; together they take no more time
+ * than there is. */
 static void watch_rate(struct watch_wire *wire, weft_time begin, weft_time takes)
 {
 	if (wire->first == 0 || begin < wire->first)
@@ -171,7 +171,7 @@ static void watch_rate(struct watch_wire *wire, weft_time begin, weft_time takes
 	watch.early.wire += wire->taken > wire->last - wire->first + wire->longest;
 }
 
-/* The device has made the frame for itself or its link. */
+/* The device has created the frame for itself or its link. */
 static bool watch_is_own(const struct real_end *end, const struct frame_header *header)
 {
 	return frame_link_local(header->kind) ||
@@ -222,8 +222,8 @@ static unsigned watch_device(const struct topology_port *at)
 	return device;
 }
 
-/* A frame that is adapted from here on. A switch decides when it comes, so the notification came
- * no later; or the switch itself had found a root. */
+/* A frame that is adapted from now on. A switch decides on arrival, so the notification came no
+ * later; or the switch itself had found a root. */
 static void watch_adapted(const struct watch_wire *wire, const struct frame_header *header,
 	weft_time seen, weft_time begin)
 {
@@ -236,7 +236,7 @@ static void watch_adapted(const struct watch_wire *wire, const struct frame_head
 	watch.bound_by_notification += begin == told;
 }
 
-/* Keeps the packets that left; the oldest count without their times if they are too many. */
+/* Keeps packets that left; if too many, only counts the oldest, without times. */
 static void watch_left(struct watch_wire *input, uint32_t vc, uint32_t blocks, weft_time end)
 {
 	if (input->gones == WATCH_GONE) {
@@ -250,8 +250,8 @@ static void watch_left(struct watch_wire *input, uint32_t vc, uint32_t blocks, w
 		(struct watch_gone){.end = end, .blocks = blocks, .vc = (uint8_t)vc};
 }
 
-/* A credit frame grants what has left the buffer when its transmission begins. Looked at when all
- * that the device sent in its turn is known. */
+/* A credit frame grants what has left the buffer when its transmission begins. Checked when
+ * everything that the device sent in its turn is known. */
 static void watch_granted(
 	struct watch_wire *wire, const struct frame_header *header, weft_time begin)
 {
@@ -278,7 +278,7 @@ static void watch_grant(const struct watch_granted *granted)
 						 wire->link->rx[vc].capacity - gone[vc]) > 0;
 }
 
-/* Compares the start of a transmission, which ends at 'end', with everything it had to wait for. */
+/* Compares the start of a transmission, which ends at 'end', with everything it waited for. */
 static void watch_waits(
 	struct watch_wire *wire, struct rte_mbuf *mbuf, weft_time begin, weft_time end)
 {
@@ -302,8 +302,8 @@ static void watch_waits(
 		watch_granted(wire, header, begin);
 }
 
-/* A frame that was stamped just now. Where the delay has become shorter frames keep their order, so
- * that the begin of some is not known: it is late enough. */
+/* A frame stamped just now. Where the delay has become shorter frames stay in order, so some starts
+ * are unknown: assumed late enough. */
 static void watch_sent(struct watch_wire *wire, struct rte_mbuf *mbuf)
 {
 	const struct tx_queue *tx = wire->tx;
@@ -330,7 +330,7 @@ static void watch_sent(struct watch_wire *wire, struct rte_mbuf *mbuf)
 	wire->due = tx->timed ? due : 0;
 }
 
-/* Frames that came into a delay line since the last look. */
+/* Frames that entered a delay line since the last check. */
 static void watch_lines(weft_time now)
 {
 	watch.now = now;
@@ -361,7 +361,7 @@ static uint16_t watch_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t co
 	watch_lines(now);
 	if (wire->impaired)
 		return wire->send(port, mbufs, count, now);
-	/* Those of a delay line were stamped long ago. */
+	/* Frames of a delay line were stamped long ago. */
 	for (uint16_t i = wire->in_line < count ? (uint16_t)wire->in_line : count; i < count; i++)
 		watch_sent(wire, mbufs[i]);
 	sent = wire->send(port, mbufs, count, now);
@@ -372,7 +372,7 @@ static uint16_t watch_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t co
 
 /* --- what an impairment delays --- */
 
-/* Frames that leave an end are looked at before its impairment from now on. */
+/* From now on, frames leaving an end are checked before its impairment. */
 static void watch_impair(unsigned i, weft_time now)
 {
 	struct watch_wire *wire = &watch.wire[i];
@@ -430,7 +430,7 @@ static weft_time watch_injected(const struct frame_header *header, weft_time due
 	return (due / PS_PER_NS - before) * PS_PER_NS;
 }
 
-/* The first frame of a message names its generation: nothing leaves before it. Returns true if it
+/* The first frame of a message gives its creation time: nothing leaves before. Returns true if it
  * left then. */
 static bool watch_birth(const struct frame_header *header, weft_time injected)
 {
@@ -444,7 +444,7 @@ static bool watch_birth(const struct frame_header *header, weft_time injected)
 	return injected <= (synthetic.generated_ns + 1) * PS_PER_NS;
 }
 
-/* A program's packet that begins in this frame has been written before. */
+/* A program must have written the packet that begins in this frame. */
 static void watch_program(const struct frame_header *header, weft_time injected)
 {
 	struct watch_written written;
@@ -459,7 +459,7 @@ static void watch_program(const struct frame_header *header, weft_time injected)
 }
 
 /* Data at its destination, or at a host that will re-inject it: never below the latency of an empty
- * path. The host takes it from its buffer at once. */
+ * path. The host frees its buffer at once. */
 static void watch_delivered(
 	struct watch_wire *wire, const struct frame_header *header, unsigned bytes, weft_time due)
 {
@@ -515,7 +515,7 @@ static void watch_offered(struct watch_flow *flow, const struct control_flow *of
 		due);
 }
 
-/* The device has no entry for the destination, and has just got none. */
+/* The device had no entry for the destination, and just got none. */
 static void watch_notified(
 	struct watch_wire *wire, const struct control_arn *arn, weft_time due, weft_time now)
 {
@@ -595,7 +595,7 @@ static void watch_begin(uint32_t links)
 	assert_true(watch.ends <= WATCH_ENDS);
 }
 
-/* The end 'i' is of a device of this fabric. */
+/* The end 'i' belongs to a device of this fabric. */
 static void watch_end(unsigned i, struct real_end *end, struct tx_queue *tx, struct link_end *link,
 	struct weft_switch *sw)
 {
@@ -620,7 +620,7 @@ static void watch_frame_lost(unsigned i, struct rte_mbuf *mbuf, weft_time now)
 			now);
 }
 
-/* Data that a purge takes from the delay line of an end never fills the buffer at the far end. */
+/* Data that a purge removes from an end's delay line never fills the buffer at the far end. */
 static void watch_line_lost(unsigned i, weft_time now)
 {
 	const struct tx_queue *tx = watch.wire[i].tx;
@@ -632,8 +632,8 @@ static void watch_line_lost(unsigned i, weft_time now)
 		watch_frame_lost(i, tx->impairment->held, now);
 }
 
-/* A mapper's purge empties the switch: what its buffers lose has left now. Not while frames wait
- * for their rings, because what they hold there is not known. */
+/* A mapper's purge empties the switch: packets lost from buffers have left now. Not while frames
+ * wait for their rings, because their contents are not known. */
 static void watch_purge(struct poll_switch *poll, weft_time now)
 {
 	uint32_t before[WATCH_ENDS][WATCH_VCS];
@@ -665,7 +665,7 @@ static void watch_purge(struct poll_switch *poll, weft_time now)
 	}
 }
 
-/* Rate and delay of an end are about to change. */
+/* Call before rate and delay of an end change. */
 static void watch_change(unsigned i)
 {
 	struct watch_wire *wire = &watch.wire[i];

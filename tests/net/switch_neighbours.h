@@ -20,13 +20,13 @@
 #define VCS        2u
 #define VC_BLOCKS  192u
 #define STEP_PS    PS_PER_US
-#define ROUTED     2 /* elements of a source route here: a port and the host */
+#define ROUTED     2 /* elements of a source route: a port and the host */
 
 static struct rte_mempool *pool;
-/* Goes on from test to test: buffers carry times from one to the next. */
+/* Continues across tests: buffers carry times from one to the next. */
 static weft_time bench_clock = PS_PER_S;
 
-/* A host: what it has sent to each other one in each VC, and has seen of each. */
+/* A host: what it has sent to each other host per VC, and received from each. */
 struct neighbour {
 	struct port port;
 	struct link_end link;
@@ -36,7 +36,7 @@ struct neighbour {
 	uint64_t data_sent, data_seen, data_spoilt, control_sent, control_seen, arns_seen;
 	struct control_arn arn;                    /* the last one */
 	uint64_t mapper_seen;                      /* scout and mapper frames */
-	uint8_t mapper_frame[256], mapper_payload; /* the last one, and the first byte it carries */
+	uint8_t mapper_frame[256], mapper_payload; /* the last one, and its first payload byte */
 	bool silent;                               /* takes no frames and says nothing */
 };
 
@@ -52,7 +52,7 @@ struct bench {
 	weft_time now;
 	bool sending;
 	bool lossy;  /* what is missing is no fault */
-	bool astray; /* what comes need not be meant for whom it reaches */
+	bool astray; /* received frames may be for another device */
 	uint32_t spoil_ppm;
 };
 
@@ -186,7 +186,7 @@ static inline void send_frame(struct bench *bench, struct neighbour *host, struc
 	tx_queue_send(&host->tx, &mbuf, 1, bench->now);
 }
 
-/* A data frame, if there are credits for it; now and then an acknowledgement instead. */
+/* Sends a data frame if there are credits, or sometimes an acknowledgement. */
 static inline void send_random(struct bench *bench, struct neighbour *host)
 {
 	unsigned self = (unsigned)(host - bench->host);
@@ -207,7 +207,7 @@ static inline void send_random(struct bench *bench, struct neighbour *host)
 		fields.route = route;
 		fields.route_length = ROUTED;
 	}
-	if (rng_below(&bench->rng, 4) != 0) /* many in a buffer, so that bursts are long */
+	if (rng_below(&bench->rng, 4) != 0) /* several in a buffer, so that bursts are long */
 		fields.payload_bytes = (uint16_t)(4 + rng_below(&bench->rng, 10));
 	blocks = frame_blocks(FRAME_HEADER_BYTES + fields.route_length + fields.payload_bytes);
 	if (!credit_suffices(&host->link.tx[vc], blocks))

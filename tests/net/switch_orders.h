@@ -2,9 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The control thread of a switch with the neighbours of switch_neighbours.h: its orders, the frames
- * of mappers, and what must hold when all has come to rest. A switch of several parts is one to it.
- */
+/* The control thread of a switch with the neighbours of switch_neighbours.h: its orders, frames of
+ * mappers, and the conditions when all is idle. It sees a divided switch as one. */
 
 #include "mapping/device_control.h"
 #include "switch_neighbours.h"
@@ -76,7 +75,7 @@ static inline bool order_send(unsigned port, uint8_t number)
 	return device_control_send(control, port, frame, bytes);
 }
 
-/* Takes the frame of that number, which host 'from' has sent to the agent. */
+/* Takes the frame with that number, sent to the agent by host 'from'. */
 static inline void expect_taken(unsigned from, enum frame_kind kind, uint8_t number)
 {
 	uint8_t expected[256];
@@ -91,7 +90,7 @@ static inline void expect_taken(unsigned from, enum frame_kind kind, uint8_t num
 	device_control_taken(control);
 }
 
-/* A frame of the agent to each neighbour, by all ports. */
+/* The agent sends a frame to each neighbour, through all ports. */
 static inline void expect_frames_of_the_agent_leave(void)
 {
 	for (uint8_t i = 0; i < PORTS; i++)
@@ -105,7 +104,7 @@ static inline void expect_frames_of_the_agent_leave(void)
 	}
 }
 
-/* Host 'to' has granted nothing to its port, and takes nothing. */
+/* Host 'to' has granted its port nothing, and reads nothing. */
 static inline void withhold_credits(unsigned to)
 {
 	struct switch_port *port = &loop_of(&bench, to)->sw->port[to];
@@ -115,7 +114,7 @@ static inline void withhold_credits(unsigned to)
 	bench.host[to].silent = true;
 }
 
-/* Every host behind its own port, but for 'host', which is behind 'port'. */
+/* Each host is behind its own port, except 'host', which is behind 'port'. */
 static inline struct switch_tables *make_tables(unsigned host, uint8_t port)
 {
 	struct switch_tables *tables = switch_tables_create(PORTS);
@@ -146,7 +145,7 @@ static inline void expect_whole_credits(void)
 		}
 }
 
-/* Sum over all ports that a shard knows, including those of others. */
+/* Sum over all ports known to a shard, including other shards' ports. */
 static inline uint64_t sum_part(unsigned shard, enum switch_counter counter)
 {
 	const struct poll_switch *ps =
@@ -202,8 +201,8 @@ static inline void purge_under_load(void (*purge)(void))
 	come_to_rest();
 }
 
-/* Everything that a control thread may do at any time while data is under way; 'send' sends a frame
- * of a mapper. */
+/* Everything that a control thread may do at any time while data is under way; 'send' sends a
+ * mapper's frame. */
 static inline void act(void (*send)(void))
 {
 	unsigned port, bytes;

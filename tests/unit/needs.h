@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Requirements of a case on the machine. A case that cannot run is skipped, never passed: cmocka
- * counts it separately, and tools/check-totals names it with the reason given here. */
+/* Requirements of a case on the machine. A case that cannot run is skipped, not passed: cmocka
+ * counts it separately, and tools/check-totals names it with the given reason. */
 
 #include <unistd.h>
 

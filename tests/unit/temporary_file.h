@@ -7,7 +7,7 @@
 
 #include "unit.h"
 
-/* Writes the text into a new file, which the caller removes. 'path' is a template of mkstemp(). */
+/* Writes the text to a new file, which the caller removes. 'path' is a mkstemp() template. */
 static inline void temporary_file(char *path, const char *text)
 {
 	int file = mkstemp(path);

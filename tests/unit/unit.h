@@ -28,7 +28,7 @@ struct unit_case {
 
 void unit_add(struct unit_case *one);
 
-/* A case between 'set_up' and 'tear_down' of its own, which stand above it; NULL: none. */
+/* A case with its own 'set_up' and 'tear_down', defined above it; NULL: none. */
 #define UNIT_WITH(function, set_up, tear_down)                                           \
 	static void function(void **state);                                              \
 	static void __attribute__((constructor)) add_##function(void)                    \
@@ -41,7 +41,7 @@ void unit_add(struct unit_case *one);
 	static void function(void **state)
 #define UNIT_TEST(function) UNIT_WITH(function, NULL, NULL)
 
-/* The same; 'bed' declares what 'set_up' has left in '*state': struct bench *bench. */
+/* The same; 'bed' declares what 'set_up' stored in '*state': struct bench *bench. */
 #define UNIT_BED(function, set_up, tear_down, bed) \
 	static void on_bed_##function(bed);        \
 	UNIT_WITH(function, set_up, tear_down)     \
@@ -50,7 +50,7 @@ void unit_add(struct unit_case *one);
 	}                                          \
 	static void on_bed_##function(bed)
 
-/* Runs all cases between 'set_up' and 'tear_down' of the whole. */
+/* Runs all cases between the program's 'set_up' and 'tear_down'. */
 int unit_run(CMFixtureFunction set_up, CMFixtureFunction tear_down);
 
 /* The whole has a 'set_up' and a 'tear_down'. */
@@ -60,8 +60,8 @@ int unit_run(CMFixtureFunction set_up, CMFixtureFunction tear_down);
 		return unit_run(set_up, tear_down); \
 	}
 
-/* A variable that is finished at the end of its block, later ones first: OWNED(topology) *topology.
- * A test that fails leaves what it has. Types without a line here are finished by hand. */
+/* A variable freed at the end of its block, later ones first: OWNED(topology) *topology. A failing
+ * test keeps its variables. Types without a line here are freed by hand. */
 #define OWNED(type) __attribute__((cleanup(type##_out_of_scope))) struct type
 
 #define OWNED_POINTER_BY(type, function)                         \
