@@ -186,7 +186,7 @@ struct flow_rx {
 	weft_time due_ps;          /* when an ideal interface could have sent the due frames */
 };
 
-/* Bit set of reasons why no own frame is sent (nic.c). */
+/* Reasons for which the interface sends no frame of its own, as bits (nic.c). */
 #define NIC_HELD_PAUSED 0x1
 #define NIC_HELD_ROUTES 0x2 /* no routes yet */
 

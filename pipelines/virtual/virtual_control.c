@@ -15,7 +15,8 @@
 #define NONE             VIRTUAL_CONTROL_NONE
 #define RECORD_BYTES_MAX (FRAME_VCS_MAX * sizeof(struct virtual_credit))
 
-_Static_assert(sizeof(struct control_arn) <= RECORD_BYTES_MAX, "of the records that are sorted");
+_Static_assert(
+	sizeof(struct control_arn) <= RECORD_BYTES_MAX, "room for each kind of sorted record");
 
 int virtual_control_init(struct virtual_control *control, size_t record_bytes, uint32_t records)
 {

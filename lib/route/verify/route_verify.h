@@ -29,9 +29,9 @@ struct route_channel {
 
 struct route_report {
 	uint64_t pairs;       /* ordered pairs of different hosts */
-	uint64_t routes;      /* number of valid ones; for a table, connected pairs */
+	uint64_t routes;      /* valid routes; for a table, connected pairs */
 	uint64_t unconnected; /* pairs without a valid route */
-	uint64_t unreachable; /* number of those that the topology itself does not connect */
+	uint64_t unreachable; /* pairs that the topology does not connect */
 	uint64_t invalid;     /* routes that do not lead from source to destination, and alternative
 				 ports of tables that lead nowhere */
 	unsigned vc_classes;  /* 1 if routes use no classes */

@@ -136,17 +136,16 @@ char *web_run_event(struct web_run *run);
 uint64_t web_run_version(struct web_run *run);
 
 /* clang-format off */
-/* A document of the page as text, from malloc(); NULL if there is none with this path and these
- * numbers.
+/* Returns a document of the page as text, from malloc(); NULL if path or numbers are unknown.
  *
  * 	/topology   web_topology() and "run": {"id", "state", "samples", "link_series", "clock", "seed",
  * 	            "messages", "throughput", "latency_ns", "fidelity", "checks", "measured_ns",
  * 	            "incomplete", "waiting_ns": {switch: mean}}; null or absent: not known (yet). While a run
  * 	            counts messages, also "counts": {"warmup", "messages"}
- * 	/series     objects of "series" of the result, from that number on, at most 4096
- * 	/sample     the document of web_sample() for the sample of that number; "stalls" are those in it
- * 	/mean       the same for the whole run; on the real clock for the samples of links
- * 	/link       {"utilisation", "blocked"} in both directions of that link, each in the samples from
+ * 	/series     objects of "series" of the result from 'number' on, at most 4096
+ * 	/sample     web_sample() for sample 'number', with the "stalls" in it
+ * 	/mean       the same for the whole run; on the real clock, for the link samples
+ * 	/link       {"utilisation", "blocked"} of link 'number', in both directions, in the samples from
  * 	            'from' on, at most 4096 */
 /* clang-format on */
 char *web_run_document(void *run, const char *path, uint64_t number, uint64_t from);
