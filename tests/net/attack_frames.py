@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Frames as somebody sends them who has only read docs/reference/wire-format.md: both CRCs, all kinds, forged
-and mutated. Nothing here comes from lib/wire, so that a mistake there is not repeated here."""
+"""Frames of an attacker who has only read docs/reference/wire-format.md: correct CRCs, all kinds, forged and mutated.
+Nothing comes from lib/wire, so that its mistakes are not repeated here."""
 import random
 import struct
 
@@ -20,8 +20,8 @@ FLOWS_MAX = 8
 
 
 def _crc16_places():
-    """Header CRC-16 of each value of each of the 64 bytes, all others zero. Start value 0 makes the
-    CRC of several bytes the exclusive or of theirs."""
+    """Header CRC-16 of each value of each of the 64 bytes, all others zero. With start value 0, the CRC of several
+    bytes is the exclusive or of theirs."""
     places, values = [], [0] * 256
     for value in range(256):
         crc = value
@@ -56,7 +56,7 @@ def payload_crc(payload):
 
 
 def header_crc(frame):
-    """Over the route, padded to 32 bytes, and the fixed header without its last two."""
+    """CRC over the route, padded to 32 bytes, and the fixed header without its last two bytes."""
     crc, at = 0, 0
     for byte in frame[ROUTE:ROUTE + min(frame[22], ROUTE_MAX)]:
         crc ^= CRC16[at][byte]
@@ -69,7 +69,7 @@ def header_crc(frame):
 
 
 def extension_of(frame):
-    """Bytes between route and payload."""
+    """Returns the bytes between route and payload."""
     return EXTENSION if frame[15] == DATA and frame[43] & LATENCY_RECORDING else 0
 
 
@@ -87,7 +87,7 @@ def payload_of(frame):
 
 
 def mend(frame):
-    """All CRCs right again, of a bytearray."""
+    """Recomputes all CRCs of a bytearray."""
     start = ROUTE + frame[22]
     if extension_of(frame) and len(frame) >= start + EXTENSION:
         struct.pack_into("!H", frame, start + 6, extension_check(frame[start:start + EXTENSION]))
@@ -97,8 +97,8 @@ def mend(frame):
 
 
 def build(kind, fabric, payload=b"", source=NONE, destination=NONE, route=b"", extension=b"", **fields):
-    """A frame without seal or tag. 'fields': sl, message, sequence, injected, vc, vc_original, cursor,
-    flags. With an extension they have the flag."""
+    """A frame without seal or tag. 'fields': sl, message, sequence, injected, vc, vc_original, cursor, flags. With an
+    extension, they include the flag."""
     def field(name):
         return fields.get(name, 0)
 
@@ -155,13 +155,13 @@ def clock(draw):
 
 
 def flows(draw, hosts):
-    """Up to eight contending flows, each once."""
+    """Up to eight different contending flows."""
     pairs = {(draw.randrange(hosts), draw.randrange(hosts)) for _ in range(draw.randrange(FLOWS_MAX + 1))}
     return b"".join(struct.pack("!HH", *pair) for pair in sorted(pairs))
 
 
 def cn(draw, hosts):
-    """Marked or not, with a path or without, with contending flows or without."""
+    """A notification: marked or not, with or without a path and contending flows."""
     contending = flows(draw, hosts) if draw.random() < 0.5 else b""
     path = draw.choice((255, draw.randrange(16)))
     flags = (1 if contending else draw.randrange(2)) | draw.choice((0, 2, 6))
@@ -178,7 +178,7 @@ def latency(draw, hosts):
 
 
 def mapper(draw, types):
-    """An envelope, a body of the right length and a tag that nobody has computed."""
+    """An envelope, a body of the right length and a tag that was not computed."""
     number = draw.choice(types)
     body = bytearray(draw.randbytes(BODIES[number]))
     if number in (1, 3, 4, 6, 8, 9):  # the common beginning of commands
@@ -199,7 +199,7 @@ def mapper(draw, types):
 
 
 def forged(draw, kind, fabric, hosts, vcs, routes):
-    """Somebody's who knows the fabric's number, hosts and routes, but has not read this link."""
+    """A frame of an attacker who knows the fabric's number, hosts and routes, but not this link."""
     if kind in LINK_LOCAL:
         payload = {CREDIT: lambda: credit(draw, vcs), HELLO: lambda: hello(draw),
                    ARN: lambda: arn(draw, hosts)}[kind]()
@@ -231,8 +231,8 @@ def forged(draw, kind, fabric, hosts, vcs, routes):
 
 
 def mutated(draw, recorded):
-    """A recorded frame with a few changes behind the addresses, and right CRCs again. A change is
-    another byte, or a number that is a little greater or less."""
+    """A recorded frame with a few changes after the addresses, and correct CRCs. A change is another byte, or a
+    slightly different number."""
     frame = bytearray(recorded)
     end = max(HEADER + 2, min(len(frame), ROUTE + frame[22] + extension_of(frame) +
                               int.from_bytes(frame[20:22], "big") + 24))
@@ -249,7 +249,7 @@ def mutated(draw, recorded):
 
 
 class Arsenal:
-    """Frames of all kinds: forged, of this life, of an earlier one, mutated."""
+    """Frames of all kinds: forged, recorded in this session or an earlier one, mutated."""
     WAYS = ("forged", "replayed", "of an earlier life", "mutated")
 
     def __init__(self, seed, fabric, hosts, vcs):
@@ -259,14 +259,14 @@ class Arsenal:
 
     @staticmethod
     def sort(frames):
-        """By kind: none has the seal or the padding cut off."""
+        """Sorts frames by kind, all with seal and padding."""
         kinds = {}
         for frame in frames:
             kinds.setdefault(frame[15], []).append(frame)
         return kinds
 
     def ways(self, kind, place):
-        """Those that there are of this kind; 'place' is where the recordings are from."""
+        """Returns the forms of this kind; 'place' is where the recordings were made."""
         return [way for way in self.WAYS if way == "forged" or
                 (self.before if way == "of an earlier life" else self.now).get(place, {}).get(kind)]
 

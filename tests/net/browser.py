@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""A browser without a screen, driven over WebDriver: Debian's chromium and chromium-driver."""
+"""A headless browser, driven over WebDriver: Debian's chromium and chromium-driver."""
 import base64
 import json
 import os
@@ -17,7 +17,7 @@ import labs
 
 
 def main(usage):
-    """A test program of pages: the first word is 'weft', which its cases find as WEFT."""
+    """Runs a test program of pages: the first word is 'weft', which its cases find as WEFT."""
     if len(sys.argv) < 2:
         sys.exit(usage)
     for program in ("chromium", "chromedriver"):
@@ -49,8 +49,8 @@ class Browser:
         self.ask("/timeouts", {"script": labs.HANG_SECONDS * 1000})
 
     def start_driver(self, tries=5):
-        """The port on which a new driver listens. On a busy machine one sometimes ends before (it may lose the
-        port that it has chosen to somebody else): then another is started."""
+        """Returns the port of a new driver. On a busy machine a driver may end at once, because it loses its port to
+        another program: then another is started."""
         said = os.path.join(self.folder, "driver.log")
         for _ in range(tries):
             with open(said, "a") as log:
@@ -82,11 +82,11 @@ class Browser:
         self.ask("/url", {"url": url})
 
     def run(self, script, *arguments):
-        """The value of a function's body."""
+        """Returns the value of a function's body."""
         return self.ask("/execute/sync", {"script": script, "args": list(arguments)})
 
     def wait(self, script, *arguments):
-        """Until the value is true; returns it. The page itself asks."""
+        """Waits until the value is true, and returns it. The page itself polls."""
         look = f"""const value = function() {{ {script} }}, given = arguments[0], end = Date.now() + arguments[1] * 1000;
             const done = arguments[2];
             const look = () => {{
@@ -101,11 +101,11 @@ class Browser:
         return answer["found"]
 
     def wait_reloaded(self, script):
-        """As wait(), of a page that loads itself again meanwhile, which ends a script that asks in it."""
+        """Like wait(), for a page that reloads meanwhile, which ends scripts in it."""
         return labs.wait_until(lambda: self.run(script), script)
 
     def click(self, x, y):
-        """A point of the window."""
+        """Clicks on a point of the window."""
         pointer = {"type": "pointer", "id": "mouse", "actions": [
             {"type": "pointerMove", "x": round(x), "y": round(y)}, {"type": "pointerDown", "button": 0},
             {"type": "pointerUp", "button": 0}]}
@@ -116,7 +116,7 @@ class Browser:
         self.ask("/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
 
     def narrow(self, width, height):
-        """As on a smaller screen than chromium has windows for."""
+        """Emulates a screen smaller than chromium's windows."""
         self.command("setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1,
                                                   "mobile": False})
 
@@ -127,7 +127,7 @@ class Browser:
         self.ask("/goog/cdp/execute", {"cmd": "Emulation." + name, "params": parameters})
 
     def complaints(self):
-        """What the page has written to the console: errors, and offences against its policy."""
+        """Returns the page's console output: errors and violations of its policy."""
         return [entry["message"] for entry in self.ask("/se/log", {"type": "browser"})]
 
     def picture(self, path):

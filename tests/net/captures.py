@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Captures to replay, and captures of weft read by tshark with our dissector. It takes 0.2 ms a frame: leave out the
-kinds of frames that a test does not look at."""
+"""Captures to replay, and Weft captures read by tshark with Weft's dissector. It takes 0.2 ms per frame: omit kinds
+of frames that a test does not need."""
 import pathlib
 import struct
 import subprocess
@@ -22,7 +22,7 @@ def blocks(data):
 
 
 def keep(path, kinds):
-    """A file beside it with the frames of these kinds only."""
+    """Writes a file beside it with only the frames of these kinds."""
     kept = path.with_suffix(".kept.pcapng")
     kept.write_bytes(b"".join(
         block for kind, block in blocks(path.read_bytes())
@@ -31,7 +31,7 @@ def keep(path, kinds):
 
 
 def fields(dissector, path, names, kinds=None):
-    """For each frame (with 'kinds', only of these), a list of the fields' values as texts."""
+    """Returns a list of the fields' texts for each frame (only of 'kinds', if given)."""
     path = pathlib.Path(path)
     words = [word for name in names for word in ("-e", name)]
     done = subprocess.run(["tshark", "-X", f"lua_script:{dissector}", "-r", str(path if kinds is None else keep(path, kinds)),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""The tests' own NIC (fake_nic.h) under programs that know nothing of it: the plug-in where EAL loads
-it, cables in files, labs on them."""
+"""The tests' own NIC (fake_nic.h) under unaware programs: the plug-in where EAL loads it, cables in files, labs on
+them."""
 import os
 import shutil
 import struct
@@ -14,7 +14,7 @@ WORDS = ("sent", "received", "segmented", "kept", "kept_max", "missed")
 
 
 class Plugin:
-    """A copy where nobody else may write, or EAL does not load it."""
+    """A copy that only its owner can write; otherwise EAL does not load it."""
 
     def __init__(self, path):
         self.folder = tempfile.mkdtemp(prefix="weft-fake-", dir="/run")
@@ -34,8 +34,8 @@ class Cables:
         return f"{self.folder}/{number}"
 
     def device(self, number, end, arguments=""):
-        """The port's name for EAL and in a topology. Its number in its process consists of the cable's and
-        the end's, so that one process may have both."""
+        """The port's name for EAL and in a topology. Its number is unique to cable and end, so that one process may
+        have both ends."""
         return (f"net_fake{2 * number + (end == 'b')},cable={self.path(number)},end={end}"
                 + (f",{arguments}" if arguments else ""))
 
@@ -83,7 +83,7 @@ measure: {{duration: 25ms, sample: 5ms}}
         return arguments if isinstance(arguments, str) else arguments(port)
 
     def ends(self, end):
-        """The counters of the switch's NICs (end b), or the hosts' (a)."""
+        """Returns the counters of the switch's NICs (end b), or of the hosts' (a)."""
         return [self.cables.shown(i, end) for i in self.PORTS]
 
     def remove(self):

@@ -9,7 +9,7 @@ import subprocess
 def bytes_in_a_second(case, client, server, address):
     """Runs a TCP stream of one second from namespace CLIENT to ADDRESS in namespace SERVER.
 
-    Returns the bytes that arrived; fails CASE where a side ends badly or does not end.
+    Returns the bytes that arrived; fails CASE if a side fails or does not end.
     """
     case.assertIsNotNone(shutil.which("iperf3"), "tools/check installs iperf3")
     listener = subprocess.Popen(["ip", "netns", "exec", server, "iperf3", "-s", "-1", "--forceflush"],

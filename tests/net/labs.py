@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Labs of real processes, for tests: up, ask, cut, kill, run, down. Their clocks are slow ('dilation'), so that links
-fall only if a test makes them, however busy the machine is. Nothing sleeps: a wait ends with an event, or the lab is
-asked until a condition holds. HANG_SECONDS ends waits for what never comes; no claim depends on it."""
+"""Labs of real processes, for tests: up, query, cut, kill, run, down. Their clocks are slow ('dilation'), so that
+links go down only if a test causes it, however busy the machine is. Nothing sleeps: a wait ends with an event, or
+polls the lab until a condition holds. HANG_SECONDS ends waits for events that never come; no test result depends on
+it."""
 import contextlib
 import ctypes
 import glob
@@ -22,7 +23,7 @@ import unittest
 
 
 class TextResult(unittest.TextTestResult):
-    """Prints a failure when it happens, not at the end: a test that its timeout ends has then said what was wrong."""
+    """Prints a failure when it happens, so that a test reports it even if its timeout ends it."""
 
     def addFailure(self, test, err):
         super().addFailure(test, err)
@@ -56,13 +57,13 @@ def read(path):
 
 
 def has_sanitizer(program):
-    """Whether it was built with AddressSanitizer."""
+    """Returns whether it was built with AddressSanitizer."""
     with open(program, "rb") as file:
         return b"__asan_init" in file.read()
 
 
 def need_lab(programs=("ip",)):
-    """Ends the test with 77 where this machine does not allow labs with veth pairs."""
+    """Ends the test with 77 if this machine does not allow labs with veth pairs."""
     if os.geteuid() != 0:
         skip("labs with namespaces and TAPs need root")
     if not os.path.exists("/dev/net/tun"):
@@ -75,8 +76,8 @@ def need_lab(programs=("ip",)):
 
 
 def main(usage, programs=("ip",), names=("WEFT",), need=None):
-    """A test program: its first words are 'weft' and other files, which its cases find under these names, and others
-    choose among the cases. 'need' replaces the test for what labs need."""
+    """Runs a test program: its first words are 'weft' and other files, which its cases find under these names;
+    further words select cases. 'need' replaces the check for lab requirements."""
     if len(sys.argv) <= len(names):
         sys.exit(usage)
     for name in names:
@@ -91,7 +92,7 @@ def main(usage, programs=("ip",), names=("WEFT",), need=None):
 
 
 def own_kind_of_process(pid):
-    """Not a zombie: the test machine's init may be slow to reap."""
+    """Excludes zombies: the test machine's init may be slow to reap them."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
@@ -108,7 +109,7 @@ MAPPER = "listen: 4ms, heartbeat: 10ms, takeover: 80ms, lease: 60ms, linger: 100
 
 
 def wait_until(condition, what):
-    """Until condition() is true, which asks something that takes time; returns its value."""
+    """Polls until condition(), which itself takes time, is true; returns its value."""
     deadline = time.monotonic() + HANG_SECONDS
     while not (value := condition()):
         if time.monotonic() > deadline:
@@ -117,7 +118,7 @@ def wait_until(condition, what):
 
 
 def wait_ends(pids):
-    """Until these processes have ended."""
+    """Waits until these processes have ended."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             process = os.pidfd_open(pid)
@@ -129,8 +130,7 @@ def wait_ends(pids):
 
 
 def wait_file(path, good=os.path.exists, process=None):
-    """Until good(path), which is asked again whenever a file in its folder has changed. 'process': whose end is an
-    error."""
+    """Waits until good(path), called again whenever a file in its folder changes. 'process': its end is an error."""
     events = ctypes.CDLL(None, use_errno=True)
     notices, ended = events.inotify_init1(os.O_CLOEXEC), os.pidfd_open(process.pid) if process else -1
     try:
@@ -150,7 +150,7 @@ def wait_file(path, good=os.path.exists, process=None):
 
 
 def ping(case, enter, address, times=3):
-    """Each request has its answer before the next: 'ping -c 3' waits for the last answer for two round trips only."""
+    """Sends each request after the previous answer: 'ping -c 3' waits for the last one for two round trips only."""
     for _ in range(times):
         done = subprocess.run([*enter, "ping", "-n", "-c", "1", "-W", str(HANG_SECONDS), address], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -172,18 +172,18 @@ links:
 
 
 def two_switches(rate="1Gbps"):
-    """The files of a lab of two switches with two cables between them and two hosts each, and a fabric key."""
+    """Returns the files of a lab with two switches, two cables between them, two hosts each, and a fabric key."""
     return {"topology.yaml": TWO_SWITCHES.replace("RATE", rate), "fabric.key": 32 * "5e" + "\n"}
 
 
 def wait_path(path, process):
-    """Until the process has made the file and the folders that lead to it."""
+    """Waits until the process has created the file and its folders."""
     for part in (*reversed(pathlib.Path(path).parents), path):
         wait_file(str(part), process=process)
 
 
 def wait_socket(path, process):
-    """Until the process listens at that socket."""
+    """Waits until the process listens on that socket."""
     wait_path(path, process)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
         # It is bound before it listens.
@@ -205,7 +205,7 @@ def held(up, run_dir, processes):
 
 
 class Program(subprocess.Popen):
-    """Is killed if its block fails; Popen would wait for its end for ever."""
+    """A program, killed if its block fails; Popen would wait for its end for ever."""
 
     def __exit__(self, kind, value, traceback):
         if kind is not None:
@@ -214,7 +214,7 @@ class Program(subprocess.Popen):
 
 
 class Traffic:
-    """'weft lab run' in the background; finish() says what came of it."""
+    """'weft lab run' in the background; finish() returns its result."""
 
     def __init__(self, lab, duration):
         self.path = os.path.join(lab.folder, "traffic.json")
@@ -225,7 +225,7 @@ class Traffic:
         lab.runs.append(self.run)
 
     def wait_flow(self, more=100):
-        """Until so many more messages have arrived than when this was called."""
+        """Waits until that many more messages have arrived."""
         before = self.lab.delivered()
         self.lab.wait(lambda: self.lab.delivered() >= before + more or self.run.poll() is not None, "no traffic flows")
         if self.run.poll() is not None:
@@ -239,7 +239,7 @@ class Traffic:
             return self.run.returncode, json.load(file), said
 
     def stop(self):
-        """Early: what is under way still arrives."""
+        """Stops early: messages under way still arrive."""
         self.run.send_signal(signal.SIGINT)
 
 
@@ -247,9 +247,8 @@ RUNTIME = os.environ.get("RUNTIME_DIRECTORY", "/run")
 
 
 class Lab:
-    """A lab in a folder of its own, with a name of its own. 'text' is the lab file but for its name,
-    'files' are further files of the folder, 'form' is 'one' process or 'each': how many there are must
-    not depend on the machine's CPUs."""
+    """A lab with its own folder and name. 'text' is the lab file without its name, 'files' are further files in the
+    folder, 'form' is 'one' process or 'each': their number must not depend on the machine's CPUs."""
 
     def __init__(self, weft_tool, tag, text, files=None, form="each"):
         self.weft_tool = weft_tool
@@ -298,8 +297,8 @@ class Lab:
             raise AssertionError(f"status: {done.returncode}\n{done.stdout}{done.stderr}") from None
 
     def wait(self, condition, what):
-        """Until condition() is true, which asks the lab; returns its value. It is looked at with each line of 'weft lab
-        top'."""
+        """Polls until condition(), which queries the lab, is true; returns its value. It is called for each line of
+        'weft lab top'."""
         if value := condition():
             return value
         with subprocess.Popen([self.weft_tool, "lab", "top", self.file, "--json-lines", "--interval", "100ms"],
@@ -312,7 +311,7 @@ class Lab:
                 top.kill()
 
     def summary(self):
-        """The differences to a good state, in a few lines."""
+        """Summarises the differences from a good state in a few lines."""
         status = self.status()
         mapping = status.get("mapping") or {"mappers": [], "agents": [], "why": ""}
         lines = [f"{p['name']}: {p['state']} {p['fault']}" for p in status["processes"]
@@ -342,15 +341,15 @@ class Lab:
         return {link["port"]: link["state"] for link in self.status()["links"]}
 
     def wait_links(self, condition):
-        """Until the condition is true of {port: state}."""
+        """Waits until the condition is true for {port: state}."""
         self.wait(lambda: condition(self.links()), "links are not so")
 
     def wait_up(self):
-        """After cables were joined again, by this test: until there are routes as before."""
+        """After this test has rejoined cables: waits until routes are as before."""
         self.wait(self.is_up, "the lab is not up again")
 
     def wait_parts(self, parts):
-        """Until mappers lead that have found so many switches and hosts."""
+        """Waits until leading mappers have found that many switches and hosts."""
         def found():
             mappers = [m for m in self.status()["mapping"]["mappers"] if m["state"] == "leading"]
             return sorted((m["switches"], m["hosts"]) for m in mappers) == sorted(parts) and \
@@ -361,7 +360,7 @@ class Lab:
         return sum(nic["messages_delivered"] for nic in self.status()["nics"].values())
 
     def downs(self):
-        """How often the link of each port has gone down."""
+        """Returns how often each port's link has gone down."""
         return {link["port"]: link["link_downs"] for link in self.status()["links"]}
 
     def cut(self, *ports):
@@ -373,7 +372,7 @@ class Lab:
             self.must("link", port, "up")
 
     def pid_of(self, device):
-        """Id of the process that runs the device."""
+        """Returns the id of the process that runs the device."""
         return self.pids.get(device) or next(iter(self.pids.values()))
 
     def kill(self, process):
@@ -384,8 +383,8 @@ class Lab:
         return {p["name"]: p["state"] for p in self.status()["processes"]}[process] == "gone"
 
     def start_again(self, process):
-        """A killed process may take a moment to end. The others are the same as before; one of them that
-        has also ended stays away."""
+        """Restarts a killed process, which may take a moment to end. The others must be the same as before; those
+        that have also ended are not restarted."""
         others = {name: pid for name, pid in self.pids.items() if name != process}
         wait_ends([self.pids[process]])
         states = {p["name"]: p["state"] for p in self.status()["processes"]}
@@ -398,14 +397,14 @@ class Lab:
             raise AssertionError(f"beside {process}: {others} before, now {now}")
 
     def run(self, *more):
-        """The result."""
+        """Returns the result."""
         path = os.path.join(self.folder, "result.json")
         self.must("run", "--json", path, *more)
         return json.loads(read(path))
 
     @contextlib.contextmanager
     def capture(self, path, ports, *words):
-        """'weft lab capture' of the ports, which goes on: the file, a new one, has an interface of each."""
+        """Starts 'weft lab capture' of the ports: its new file has an interface for each."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
 
@@ -421,14 +420,14 @@ class Lab:
         self.audit(path)
 
     def audit(self, *paths):
-        """The captures show that the lab kept its rules, as far as the ports in them can show it."""
+        """Checks that the lab kept its rules, as far as the captured ports can show."""
         done = subprocess.run([self.weft_tool, "audit", *paths, "--lab", self.name, "--partial"],
                               capture_output=True, text=True, timeout=HANG_SECONDS)
         if done.returncode != 0:
             raise AssertionError(f"audit of {paths}: {done.stdout}{done.stderr}")
 
     def leftovers(self):
-        """The remains of a lab on this machine, if it is not taken down well."""
+        """Returns the remains of a lab on this machine that was not taken down cleanly."""
         left = [f"process {name}" for name, pid in self.pids.items() if own_kind_of_process(pid)]
         left += [path for path in (self.run_dir, f"{self.run_dir}.lock", self.memory) if os.path.exists(path)]
         for folder, prefix in (("/run/netns", f"weft-{self.name}"),
@@ -438,8 +437,8 @@ class Lab:
         return left + self.sockets()
 
     def sockets(self):
-        """Those of dead processes too, until the kernel has cleared up behind the descriptors that were passed over
-        them, of which it gives no notice."""
+        """Includes sockets of dead processes until the kernel has freed the descriptors passed over them, which it
+        does not report."""
         deadline = time.monotonic() + HANG_SECONDS
         while (sockets := [line.split()[-1] for line in read("/proc/net/unix").splitlines() if self.run_dir in line]) \
                 and time.monotonic() < deadline and not any(map(own_kind_of_process, self.pids.values())):
@@ -488,7 +487,7 @@ measure: {{duration: 2s}}
 
     @staticmethod
     def traffic(*groups, load="0.1%"):
-        """Each group of host numbers among themselves, uniformly."""
+        """Returns uniform traffic within each group of host numbers."""
         lists = ["[" + ", ".join(f"h{i}" for i in group) + "]" for group in groups]
         return ", ".join(f"{{pattern: uniform, from: {names}, to: {names}, load: {load}, "
                          "message: 1KiB}" for names in lists)
@@ -501,8 +500,8 @@ measure: {{duration: 2s}}
         return [m for m in mapping["mappers"] if m["state"] not in ("listening", "standing-by")]
 
     def leader(self):
-        """The one that leads the greatest part, when all is done there; None before. Hosts that are cut
-        off lead themselves."""
+        """Returns the mapper that leads the largest part, once it has finished; else None. Unconnected hosts lead
+        themselves."""
         mapping = self.mapping()
         leader = max(self.leaders(mapping), key=lambda m: m["switches"], default=None)
         if leader is None or leader["state"] != "leading" or leader["changing"] or leader["fault"]:
@@ -513,20 +512,20 @@ measure: {{duration: 2s}}
         return leader if done else None
 
     def mapped(self, switches=16, hosts=32, cables=64, maps=0):
-        """The mapper that leads, if it has found so much, has computed routes more than 'maps' times,
-        and all devices use them; otherwise None."""
+        """Returns the leading mapper if it has found that many devices, has computed routes more than 'maps' times,
+        and all devices use them; else None."""
         leader = self.leader()
         found = leader and (leader["switches"], leader["hosts"], leader["cables"])
         return leader if found == (switches, hosts, cables) and \
             leader["counters"]["maps"] > maps else None
 
     def wait_map(self, switches=16, hosts=32, cables=64, maps=0):
-        """Until there is one of which mapped() is true."""
+        """Waits until mapped() is true."""
         return self.wait(lambda: self.mapped(switches, hosts, cables, maps),
                          f"no map of {switches} switches, {hosts} hosts, {cables} cables")
 
     def discovered(self):
-        """The output of 'weft lab map', as 'weft topo show --json' understands it."""
+        """Returns the output of 'weft lab map' in the format of 'weft topo show --json'."""
         path = os.path.join(self.folder, "map.yaml")
         done = self.weft("map", "-o", path)
         return shown(self.weft_tool, path), done
@@ -539,8 +538,8 @@ def shown(weft_tool, topology):
 
 
 def by_identity(topology):
-    """A topology as sets of devices with their ports and of cables between named ports: equal if the
-    two are isomorphic and the isomorphism keeps the names."""
+    """A topology as sets of devices with their ports and of cables between named ports: equal if the two are
+    isomorphic with the same names."""
     return ({(s["name"], s["ports"]) for s in topology["switches"]},
             {h["name"] for h in topology["hosts"]},
             {frozenset((link["a"], link["b"])) for link in topology["links"]})

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""What the page of a run draws, and what it has to draw of a result, for tests."""
+"""What the page of a run draws, and what it should draw for a result, for tests."""
 import json
 import subprocess
 
 
 def style(load):
-    """As the legend of the page says; None: not known."""
+    """Returns the style in the page's legend; None: unknown."""
     return "unknown" if load is None else "idle" if load < 0.01 else f"load{min(int(load * 5), 4) + 1}"
 
 
 def drawn(browser):
-    """The style of each way, as it is drawn now."""
+    """Returns the style of each direction as drawn now."""
     return browser.run("weft.drawing.draw(weft.view, -1); return weft.drawing.drawn")
 
 
 def drawn_of_sample(browser, result, number):
-    """The same of a sample of a result."""
+    """The same for a sample of a result."""
     ways = browser.run("return Object.fromEntries(weft.fabric.wayFrom)")
     styles = ["unknown"] * len(ways)
     for link in result["links"]:
@@ -25,7 +25,7 @@ def drawn_of_sample(browser, result, number):
 
 
 class Run:
-    """'weft run --web' of a text; 'start' are words before the command."""
+    """'weft run --web' with a run file's text; 'start': words before the command."""
 
     def __init__(self, weft, folder, text, *more, start=()):
         self.json = f"{folder}/result.json"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Machines for tests that a console reaches over ssh: network namespaces with an sshd each, veth pairs
-between them for the cables, and one to the console's namespace. Keys, configuration and runtime folders
-are in a temporary folder; ~/.ssh is not touched. The runtime folder is the home of those who log in, so that
-no test depends on what is in this user's ~/.bashrc, nor waits for it."""
+"""Machines that a console reaches over ssh, for tests: network namespaces with an sshd each, veth pairs as cables,
+and one pair to the console's namespace. Keys, configuration and runtime folders are in a temporary folder; ~/.ssh is
+not touched. The runtime folder is the home of logins, so that no test depends on this user's ~/.bashrc or waits for
+it."""
 import contextlib
 import itertools
 import os
@@ -28,10 +28,10 @@ def must(*words):
 
 
 class Bench:
-    """Machines that are cabled as 'cables' says: (machine, interface, machine, interface)."""
+    """Machines with these cables: (machine, interface, machine, interface)."""
 
     def __init__(self, machines, cables, own_etc=False, path=""):
-        """'path': folders that come first in the PATH of the machines, each with a ':' behind it."""
+        """'path': folders at the start of the machines' PATH, each followed by ':'."""
         self.folder = tempfile.mkdtemp(prefix="weft-bench-")
         self.tag = f"t{os.getpid()}"
         self.machines, self.daemons, self.own_etc, self.first = list(machines), {}, own_etc, path
@@ -95,7 +95,7 @@ class Bench:
         raise AssertionError(f"the sshd of {machine} does not start")
 
     def etc(self, machine):
-        """Words before a program that gives it a copy of /etc, the folder etc-MACHINE."""
+        """Returns words before a program that give it a copy of /etc, the folder etc-MACHINE."""
         if not self.own_etc:
             return []
         copy = self.path(f"etc-{machine}")
@@ -103,7 +103,7 @@ class Bench:
         return ["unshare", "-m", "sh", "-c", f'mount --bind {copy} /etc && exec "$@"', "sh"]
 
     def configure(self, known=None):
-        """ssh's configuration: machines by their names; 'known': those whose host keys are."""
+        """Writes ssh's configuration: machines by name; 'known': machines with known host keys."""
         with open(self.path("host.pub")) as file:
             key = " ".join(file.read().split()[:2])
         known = self.machines if known is None else known
@@ -122,11 +122,11 @@ class Bench:
         return os.environ | {"WEFT_SSH_CONFIG": self.path("ssh_config"), "RUNTIME_DIRECTORY": console}
 
     def console(self, *words):
-        """The command line that runs these words on the console."""
+        """Returns the command line that runs these words on the console."""
         return ["ip", "netns", "exec", self.netns("console"), *words]
 
     def processes(self, machine):
-        """Process ids in the machine; none if it has not come into being."""
+        """Returns process ids in the machine; none if it does not exist yet."""
         if not os.path.exists(f"/run/netns/{self.netns(machine)}"):
             return []
         said = subprocess.run(["ip", "netns", "pids", self.netns(machine)], text=True, check=True,
@@ -134,13 +134,13 @@ class Bench:
         return [int(pid) for pid in said.split() if labs.own_kind_of_process(pid)]
 
     def restart(self, machine):
-        """Its sshd: it sees what has been mounted since."""
+        """Restarts its sshd, which then sees new mounts."""
         self.daemons[machine].kill()
         self.daemons.pop(machine).communicate()
         self.start(machine)
 
     def die(self, machine):
-        """Everything that runs there ends at once, and its sshd; what it had in /run is gone, as after a reset."""
+        """Ends all its processes and its sshd at once; its files in /run are gone, as after a reset."""
         for pid in self.processes(machine):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -150,7 +150,7 @@ class Bench:
         os.mkdir(self.runtime(machine), 0o700)
 
     def left(self):
-        """Files of labs on the machines and the console."""
+        """Returns lab files left on the machines and the console."""
         return [os.path.join(folder, name) for machine in [*self.machines, "console"]
                 for folder, _, names in os.walk(self.runtime(machine)) for name in names]
 

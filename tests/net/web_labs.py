@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""A small lab and 'weft lab web' of it, for tests."""
+"""A small lab and its 'weft lab web', for tests."""
 import http.client
 import json
 import subprocess
@@ -34,7 +34,7 @@ class Web:
         self.token = self.url.split("#token=")[1]
 
     def ask(self, method, path, **headers):
-        """Status, headers and text of the answer. '_' in a header's name stands for '-'; Host None: without one."""
+        """Returns status, headers and text of the answer. '_' in a header's name means '-'; Host None: no Host."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=labs.HANG_SECONDS)
         headers = {name.replace("_", "-"): value for name, value in headers.items()}
         host = headers.pop("Host", f"127.0.0.1:{self.port}")
@@ -50,7 +50,7 @@ class Web:
         return answer.status, answer.headers, text
 
     def events(self):
-        """(number, document) of each, without an end."""
+        """Yields (number, document) of each event, endlessly."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=labs.HANG_SECONDS)
         connection.request("GET", "/events")
         answer = connection.getresponse()
@@ -67,7 +67,7 @@ class Web:
             connection.close()
 
     def end(self):
-        """The exit code after SIGTERM, or after an end of its own."""
+        """Returns the exit code after SIGTERM, or after the server's own end."""
         self.process.terminate()
         self.said = self.process.communicate(timeout=labs.HANG_SECONDS)[1]
         return self.process.returncode
