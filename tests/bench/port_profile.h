@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Profile of a poll loop's time: a port in front of another one that reads the TSC before and after
- * each burst. The time outside receive and transmit is the loop's own, and includes the two TSC
- * readings a burst (some 50 cycles). Without the profile port the loop has no overhead.
+/* Profile of a poll loop's time: a wrapper around a port that reads the TSC before and after each
+ * burst. The time outside receive and transmit is the loop's own, and includes the two TSC readings
+ * a burst (some 50 cycles). Without the profile port the loop has no overhead.
  *
  * Only the thread that uses the port writes the sums. */
 

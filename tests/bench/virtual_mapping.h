@@ -3,10 +3,10 @@
 #pragma once
 
 /* Mapping on the virtual clock: agents in all devices of a topology, a mapper beside host 0, and
- * cables with exact rates and delays, to measure what it takes to map a network from cold and to
- * heal one cut cable. Switches store and forward, as the poll driver's do with control frames.
- * There is no other traffic, no loss, and routes take no virtual time to compute: how long that
- * takes is wall-clock time, the caller's to measure around it.
+ * cables with exact rates and delays, to measure mapping from a cold start and after one cut cable.
+ * Switches store and forward, as the poll driver's do with control frames. There is no other
+ * traffic, no loss, and routes take no virtual time to compute: how long that takes is wall-clock
+ * time, the caller's to measure around it.
  *
  * Same topology and options, same figures. */
 
@@ -21,17 +21,16 @@
 struct virtual_mapping_options {
 	const struct route_algorithm *algorithm;
 	bool tables;          /* destination tables, where the algorithm has any */
-	weft_time agent_ps;   /* that an agent takes for an answer */
-	weft_time mapper_ps;  /* that the mapper takes for each frame that it sends */
+	weft_time agent_ps;   /* an agent's time per answer */
+	weft_time mapper_ps;  /* the mapper's time per sent frame */
 	unsigned outstanding; /* questions at a time */
 	unsigned part_bytes;  /* size of an image's parts, one per frame */
 	uint32_t cut; /* number of the link to cut after the first map; UINT32_MAX: the first
-		       * between two switches that are no leaves, or, without such, between any
-		       * two */
+			 between two non-leaf switches, or, without any, between two switches */
 };
 
-/* The assumptions of weft-bench-mapping: 1 us for every answer and every frame of the mapper, 64
- * questions at a time, parts of 8 KiB, and the cable to cut left open. */
+/* The assumptions of weft-bench-mapping: 1 us per answer and per frame of the mapper, 64 requests
+ * at a time, parts of 8 KiB, and no link to cut chosen. */
 static inline struct virtual_mapping_options virtual_mapping_usual(
 	const struct route_algorithm *algorithm, bool tables)
 {
@@ -44,8 +43,8 @@ static inline struct virtual_mapping_options virtual_mapping_usual(
 		.cut = UINT32_MAX};
 }
 
-/* From the first probe, or from the report of the first end of the cable, until all devices that
- * answer have committed. */
+/* From the first probe, or from the report of the cable's first end, until all answering devices
+ * have committed. */
 struct virtual_mapping_phase {
 	weft_time time_ps;
 	uint64_t frames;                    /* sent by mapper and agents */
@@ -59,7 +58,7 @@ struct virtual_mapping_result {
 	uint32_t cut; /* number of the link */
 };
 
-/* 0; -EINVAL if the network is not mapped in ten virtual seconds, or what is mapped differs from
+/* Returns 0; -EINVAL if the network is not mapped in ten virtual seconds, or the map differs from
  * the topology; -ENOMEM. */
 int virtual_mapping_run(const struct topology *topology,
 	const struct virtual_mapping_options *options, struct virtual_mapping_result *result,

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Input that is a series of records: a command, a length (2 bytes) and that many bytes. What writes
- * seeds writes them, targets read whatever the fuzzer has made of them. */
+/* Input as a series of records: a command, a length (2 bytes) and that many bytes. Seed writers
+ * write them; targets read any mutation of them. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,8 +19,8 @@ struct fuzz_record {
 	const uint8_t *payload; /* in the input */
 };
 
-/* Takes the next record from the input; false if there is none. It has at most 'max' bytes, and no
- * more than are there. */
+/* Takes the next record from the input; false if there is none. It has at most 'max' bytes, and at
+ * most the rest of the input. */
 static inline bool fuzz_record_next(
 	const uint8_t **data, size_t *size, unsigned max, struct fuzz_record *record)
 {

@@ -2,16 +2,16 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The smallest fabric that a mapper can lead with something to decide: three switches in a
- * triangle, a host at each; the mapper is beside host 0. Frames travel in no time and are answered
- * at once, or lost. Shared by mapper_fuzz and what writes its seeds. */
+/* The smallest fabric in which a mapper has a choice: three switches in a triangle, a host at each;
+ * the mapper is beside host 0. Frames arrive at once and are answered at once, or lost. Shared by
+ * mapper_fuzz and its seed writer. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #define SMALL_SWITCHES 3
 #define SMALL_DEVICES  6 /* switches, then hosts */
-#define SMALL_PORTS    4 /* switch ports: to the next one, to the one before, its host, nothing */
+#define SMALL_PORTS    4 /* switch ports: to the next, to the previous, to its host, unused */
 #define SMALL_SELF     SMALL_SWITCHES /* the mapper's host */
 
 #define SMALL_MAPPER_SESSION 900
@@ -36,7 +36,7 @@ struct small_end {
 	uint8_t port;
 };
 
-/* The far end of a cable; false if there is none. */
+/* Finds the far end of a cable; false if there is none. */
 static inline bool small_peer(struct small_end from, struct small_end *peer)
 {
 	if (small_is_host(from.device)) {

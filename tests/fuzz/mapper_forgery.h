@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Any bytes as the payload of a mapper's frame, from somebody who has the key or has not. */
+/* Any bytes as payload of a mapper frame, with or without the key. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,8 +12,8 @@
 #include "wire/frame.h"
 #include "wire/mapper_message.h"
 
-/* The frame of this payload, by the agent's element, with right CRCs and, if there is a key, a
- * right tag in the last bytes of it. 'frame' has room for FRAME_BYTES_MAX; returns the frame's
+/* Makes the frame with this payload, by the agent's element, with correct CRCs and, given a key, a
+ * correct tag in its last bytes. 'frame' has room for FRAME_BYTES_MAX; returns the frame's
  * length. */
 static inline unsigned mapper_forgery(
 	uint8_t *frame, const uint8_t *payload, unsigned bytes, const struct fabric_key *key)

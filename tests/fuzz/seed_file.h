@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* A new file FOLDER/NAME, which the caller closes; NULL after saying why not. */
+/* Opens a new file FOLDER/NAME, which the caller closes; NULL after printing an error. */
 static inline FILE *seed_open(const char *folder, const char *name)
 {
 	char path[4096];

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* How many of 'many' drawn cases to try: all of them with WEFT_LONG, else a quarter. */
+/* Returns how many of 'many' random cases to try: all with WEFT_LONG, else a quarter. */
 static inline unsigned unit_draws(unsigned many)
 {
 	return getenv("WEFT_LONG") != NULL ? many : (many + 3) / 4;

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Packets as TAPs send them, and frames that carry them. */
+/* Packets like those from TAPs, and frames that carry them. */
 
 #include <stdint.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static inline uint32_t tap_frames_draw(struct rng *rng, uint8_t *packet)
 	return bytes;
 }
 
-/* Such a packet in a message, one in three as a long segment. '*packet_at': where it starts. */
+/* Draws such a packet in a message, one in three a long segment. '*packet_at': its start. */
 static inline uint32_t tap_frames_draw_message(
 	struct rng *rng, uint8_t *message, uint32_t *packet_at)
 {

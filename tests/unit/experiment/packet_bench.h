@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Captures of UDP packets between 10.0.0.A and 10.0.0.B, for the tests that read them. */
+/* Captures of UDP packets between 10.0.0.A and 10.0.0.B, for tests that read them. */
 
 #include <pcap/pcap.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ static const struct link_form {
 };
 #define LINK_FORMS (sizeof(link_forms) / sizeof(link_forms[0]))
 
-/* Writes a capture with nanoseconds; 'path' is CAPTURE_PATH and is completed. */
+/* Writes a nanosecond capture; 'path' is CAPTURE_PATH and is completed. */
 static inline void write_capture(
 	char *path, const struct link_form *link, const struct sent *sent, unsigned count)
 {

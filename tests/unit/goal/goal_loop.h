@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A network for replays: every message takes a time drawn from the seed, messages of a pair stay in
- * order, an interface takes a message a random while after it is due. Checks at each send that what
- * it requires has ended, and that nothing happens twice. */
+/* A network for replays: each message takes a time drawn from the seed, messages of a pair stay in
+ * order, an interface accepts a message a random time after it is due. Checks at each send that its
+ * requirements have ended, and that nothing happens twice. */
 
 #include "unit.h"
 
@@ -27,7 +27,7 @@ struct goal_loop {
 	struct goal_flight *flight; /* [ops] */
 	uint32_t flights;
 	weft_time *accept_at; /* [ranks] */
-	/* Contributions that each rank has received, its own first; only of up to 64 ranks. */
+	/* Contributions received by each rank, starting with its own; only up to 64 ranks. */
 	uint64_t contributions[64];
 	uint32_t *received; /* [to * ranks + from]: messages */
 	uint32_t sent;
@@ -98,7 +98,7 @@ static inline void goal_loop_send(
 	loop->sent++;
 }
 
-/* The earliest one; if several have the same time, the one that was sent first. */
+/* The earliest message; if several are due at the same time, the first one sent. */
 static inline void goal_loop_arrive(struct goal_loop *loop)
 {
 	for (uint32_t i = 0; i < loop->flights;) {

@@ -3,7 +3,7 @@
 #pragma once
 
 /* Hosts with endpoints, their interfaces, and programs that use libweft. The test carries the
- * frames, may lose some, and turns the clock. The socket of libweft is replaced: the memory comes
+ * frames, may lose some, and advances the clock. It replaces libweft's socket: the memory comes
  * from here. */
 
 #include <fcntl.h>
@@ -44,7 +44,7 @@ static struct bed {
 	uint32_t loss_ppm;
 	bool cut[PAIR_HOSTS]; /* frames to and from this host are lost */
 	bool down;            /* the process has ended, as programs see it */
-	void (*looked)(void); /* a program has looked whether it has; or NULL */
+	void (*looked)(void); /* called when a program has checked this; or NULL */
 	uint32_t life;
 } bed;
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A fabric in memory with a mapper beside each host, and what its devices use at a moment, read
+/* A fabric in memory with a mapper beside each host, and the tables in use by its devices, read
  * back from their images. */
 
 #include "mapper_mixture.h"
@@ -56,7 +56,7 @@ static inline void fabric_read_route(void *context, const struct table_image_rou
 			0);
 }
 
-/* The tables that all devices use now. A host's number is its place in the topology
+/* The tables in use by all devices. A host's number is its place in the topology
  * (net_start_device()). */
 /* The part of one switch. */
 static inline void fabric_read_rule(struct vc_rule **rule, const struct topology *topology,
@@ -114,8 +114,7 @@ static inline void fabric_forget(struct live_generation *generation)
 	*generation = (struct live_generation){0};
 }
 
-/* After every commit that is not behind a pause, what is in use or on its way by then cannot
- * deadlock. */
+/* After each commit without a pause, tables in use or on their way cannot deadlock. */
 static inline void fabric_ordered(
 	void *context, enum device_kind kind, uint32_t at, unsigned orders)
 {
@@ -189,7 +188,7 @@ static inline void fabric_end(struct mapper_fabric *fabric)
 }
 #define mapper_fabric_out_of_scope fabric_end
 
-/* The host whose mapper leads, of those that are alive; all others obey it or are elsewhere. */
+/* Returns the host whose mapper leads, among live ones; all others obey it or are elsewhere. */
 static inline uint32_t fabric_leaders(struct mapper_fabric *fabric, uint32_t *leader)
 {
 	uint32_t count = 0;
@@ -202,7 +201,7 @@ static inline uint32_t fabric_leaders(struct mapper_fabric *fabric, uint32_t *le
 	return count;
 }
 
-/* All pairs that the cables connect have a way, nothing is wrong with any, nobody is paused. */
+/* Asserts that all pairs connected by cables have valid routes and that nobody is paused. */
 static inline void fabric_assert_works(struct mapper_fabric *fabric)
 {
 	struct live_generation now = fabric_snapshot(fabric);

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Whether what the devices of a fabric have in use can deadlock at this moment, judged from their
- * images alone, by code that shares nothing with the mapper, its check or the verifier of routes: a
- * table counts from its commit until no packet that used it can be on its way any more. Every host
- * may have sent by any of its images of that time, every switch may have forwarded by any of its
- * own. A channel is one direction of a cable that is not cut; no VC classes. */
+/* Decides whether the tables in use in a fabric can deadlock now, from the images alone, with
+ * code that shares nothing with the mapper, its check or the route verifier: a table counts from
+ * its commit until no packet that used it can be under way. Each host may have sent by any of its
+ * images of that time, each switch may have forwarded by any of its own. A channel is one
+ * direction of an intact cable; no VC classes. */
 
 #include "mapper/table_image.h"
 #include "mapper_net.h"
@@ -21,8 +21,8 @@ struct mixture {
 	struct net *net;
 	weft_time linger;
 	struct mixture_table **table; /* switches, then hosts: the newest first */
-	uint64_t *after;              /* by channel: output ports that are used right after it */
-	uint64_t *ports;              /* [switch * hosts + destination]: by which it may be left */
+	uint64_t *after;              /* by channel: output ports used immediately after it */
+	uint64_t *ports;              /* [switch * hosts + destination]: possible output ports */
 	uint64_t *sets;               /* [hosts], of the image that is being read */
 	uint32_t *queue;
 	bool *seen;
@@ -50,7 +50,7 @@ static inline void mixture_forget(struct mixture_table **table)
 	}
 }
 
-/* Everybody who is paused by this mapper has nothing on its way when the first commits. */
+/* Devices that this mapper pauses have nothing under way when the first device commits. */
 static inline void mixture_drained(struct mixture *mixture, uint64_t mapper)
 {
 	const struct topology *topology = mixture->net->topology;
@@ -65,7 +65,7 @@ static inline void mixture_drained(struct mixture *mixture, uint64_t mapper)
 	}
 }
 
-/* Records the present tables of the device in place of the former ones. */
+/* Records the current tables of the device instead of the former ones. */
 static inline void mixture_note(struct mixture *mixture, enum device_kind kind, uint32_t at)
 {
 	const struct mapper_agent *agent = net_agent(mixture->net, kind, at);
@@ -142,7 +142,7 @@ static inline struct topology_port mixture_end(const struct mixture *mixture, ui
 	return channel % 2 == 0 ? link->b : link->a;
 }
 
-/* From the end of this channel by this port; the next channel. */
+/* Returns the next channel: from the end of this one through this port. */
 static inline uint32_t mixture_step(struct mixture *mixture, uint32_t channel, unsigned port)
 {
 	struct topology_port at = mixture_end(mixture, channel);
@@ -184,7 +184,7 @@ static inline void mixture_route(void *context, const struct table_image_route *
 	}
 }
 
-/* A bit for each port through which the switch may send to a host, over all its tables. */
+/* One bit per port through which the switch may send to a host, over all its tables. */
 static inline void mixture_read_switch(struct mixture *mixture, uint32_t at)
 {
 	const struct topology *topology = mixture->net->topology;
@@ -240,7 +240,7 @@ static inline void mixture_tables_to(struct mixture *mixture, uint32_t to)
 	}
 }
 
-/* Removes channels that wait for no other, until none is left or the rest wait for each other. */
+/* Removes channels that wait for no other, until none is left or all others are in cycles. */
 static inline bool mixture_has_cycle(struct mixture *mixture)
 {
 	uint32_t channels = 2 * mixture->net->topology->links, left = 0;
@@ -272,7 +272,7 @@ static inline bool mixture_has_cycle(struct mixture *mixture)
 	return left > 0;
 }
 
-/* Forgets what lingers no more. The newest is what is in use. */
+/* Forgets tables that no packet can use. The newest is in use. */
 static inline void mixture_retire(struct mixture *mixture)
 {
 	for (uint32_t i = 0; i < mixture_devices(mixture); i++)
@@ -285,7 +285,7 @@ static inline void mixture_retire(struct mixture *mixture)
 			}
 }
 
-/* True if packets could wait for each other in a circle. */
+/* Returns true if packets could wait for each other in a cycle. */
 static inline bool mixture_can_deadlock(struct mixture *mixture)
 {
 	const struct topology *topology = mixture->net->topology;

@@ -2,10 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A fabric in memory for the tests of the mapper: an agent in each device, cables that take a time,
- * lose frames and can be cut, switches that do with scout and mapper frames what their route says.
- * Frames are whole ones and checked at every device. What arrives at a host and is no command goes
- * to hooks, which also send. */
+/* A fabric in memory for tests of the mapper: an agent in each device, cables that have delays,
+ * lose frames and can be cut, switches that route scout and mapper frames. Frames are complete and
+ * checked at every device. Frames at a host that are not commands go to hooks, which also send. */
 
 #include "base/rng.h"
 #include "mapper/mapper_agent.h"
@@ -36,9 +35,9 @@ struct net_hooks {
 		void *context, uint32_t host, weft_time now, const uint8_t *data, unsigned bytes);
 	bool (*poll)(void *context, uint32_t host, weft_time now, struct mapper_frame *frame);
 	weft_time (*due)(void *context, uint32_t host, weft_time now);
-	/* May be NULL: what an agent has told its device to do. */
+	/* May be NULL: reports the orders of an agent to its device. */
 	void (*ordered)(void *context, enum device_kind kind, uint32_t at, unsigned orders);
-	/* May be NULL: every frame as it enters a cable. */
+	/* May be NULL: called for every frame that enters a cable. */
 	void (*watch)(
 		void *context, struct topology_port from, const uint8_t *data, unsigned bytes);
 	/* May be NULL: frames that this cable loses. */
@@ -70,7 +69,7 @@ static inline uint64_t net_id(enum device_kind kind, uint32_t at)
 	return kind == DEVICE_SWITCH ? at + 1 : NET_HOST_ID + at;
 }
 
-/* A new life: nothing is remembered. Links are up where they are. */
+/* Restarts a device, which remembers nothing. Links stay up. */
 static inline void net_start_device(
 	struct net *net, enum device_kind kind, uint32_t at, uint32_t session)
 {
@@ -290,7 +289,7 @@ static inline weft_time net_poll_hosts(struct net *net)
 	return next;
 }
 
-/* Lets it run until 'until', or until nothing is under way and nothing due before. */
+/* Runs until 'until', or until nothing is under way or due earlier. */
 static inline void net_run(struct net *net, weft_time until)
 {
 	for (;;) {

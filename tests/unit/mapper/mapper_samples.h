@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Random good mapper messages of every type, for the tests and for the fuzzer's seeds. */
+/* Random valid mapper messages of every type, for tests and for fuzzer seeds. */
 
 #include "base/rng.h"
 #include "wire/mapper_message.h"

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The mapper that tests of small fabrics have unless they say otherwise. */
+/* The default mapper in tests of small fabrics. */
 
 #include "mapper/mapper.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 /* Interfaces with congestion management, for tests that carry their frames (nic_pair.h): each has
- * three routes to every host, of which each is a switch longer than the one before. */
+ * three routes to every host, each one switch longer than the previous. */
 
 #include "nic/nic_control.h"
 #include "nic_pair.h"
@@ -66,7 +66,7 @@ static inline void stop_pair(struct end *ends)
 	end_stop(&ends[1]);
 }
 
-/* All hops of its route are used: it is at its host. */
+/* All hops of its route are used: it has arrived at its host. */
 static inline void carry(struct box *box, uint8_t flags)
 {
 	struct frame_header *header = frame_header(box->frame);
@@ -82,7 +82,7 @@ static inline struct latency_extension *extension_of(struct box *box)
 	return latency_of_frame(box->frame);
 }
 
-/* The frame has waited in a switch, behind one flow. */
+/* The frame has waited in a switch, after one flow. */
 static inline void delay(struct box *box, uint32_t waited_ns)
 {
 	const struct cn_flow flow = {2, 3};

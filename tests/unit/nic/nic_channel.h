@@ -2,11 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Interfaces on a fabric that misbehaves, in virtual time: frames are lost, doubled, damaged, take
- * different times on different paths. Each interface hangs on the end of a link with credits (what
- * a switch's port would be), so credits are in play both ways. Hosts number their messages and
- * check that each one arrives once, whole and in order, and that each ends with exactly one
- * outcome. */
+/* Interfaces on a faulty fabric, in virtual time: frames are lost, duplicated, damaged, and take
+ * different times on different paths. Each interface is at the end of a link with credits in both
+ * directions, as at a switch port. Hosts number their messages and check that each one arrives
+ * once, complete and in order, and has exactly one outcome. */
 
 #include "base/rng.h"
 #include "host/measure_sink.h"
@@ -30,9 +29,9 @@ struct channel_options {
 	bool by_table;
 	uint64_t seed;
 	const struct route_choice_ops *choice;
-	bool itbs;         /* every route has a third host on it that re-injects (of 3 or more) */
+	bool itbs;         /* a third host on every route re-injects (if 3 or more) */
 	uint64_t itb_pool; /* per host; 0: the default */
-	weft_time mark_ps; /* the last VC is the adapted-flow channel; 0: like the others */
+	weft_time mark_ps; /* the last VC is the adapted-flow channel; 0: an ordinary VC */
 };
 
 struct carried {
@@ -47,7 +46,7 @@ struct carried_list {
 	struct carried *head, **tail;
 };
 
-/* A message of a program, as far as it has arrived. */
+/* A program's message, as far as it has arrived. */
 struct body {
 	uint32_t bytes;
 	uint8_t at[CHANNEL_BODY_MAX];
@@ -129,7 +128,7 @@ static inline void carried_put_chain(struct channel *channel, struct weft_packet
 	}
 }
 
-/* A program's message: source, destination, SL, number, then bytes that follow from the number. */
+/* A program's message: source, destination, SL, number, then bytes derived from the number. */
 static inline void body_fill(uint8_t *out, uint32_t bytes, uint16_t source, uint16_t destination,
 	uint8_t sl, uint32_t number)
 {
@@ -221,7 +220,7 @@ static inline struct nic_routes *channel_routes(const struct channel *channel, u
 	return routes;
 }
 
-/* Begins a life of an interface; the link's far end lives on. */
+/* Restarts an interface; the link's far end continues. */
 static inline void station_start(struct station *station, uint32_t session)
 {
 	const struct channel_options *options = &station->channel->options;
@@ -291,7 +290,7 @@ static inline void channel_start(struct channel *channel, const struct channel_o
 	}
 }
 
-/* Frames that the interface is given go through the same check as in the poll driver. */
+/* Frames for the interface are checked as in the poll driver. */
 static inline void station_receive(struct station *station, struct carried *carried)
 {
 	struct channel *channel = station->channel;
@@ -333,7 +332,7 @@ static inline void channel_damage(struct channel *channel, struct carried *carri
 	carried->frame[at] ^= (uint8_t)(1u << rng_below(&channel->rng, 8));
 }
 
-/* The path by which it goes; its cursor is at the next interface then. */
+/* Returns the path; its cursor is then at the next interface. */
 static inline unsigned cross_switches(const struct channel *channel, struct carried *carried)
 {
 	const struct frame_header *header = frame_header_const(carried->frame);
@@ -404,7 +403,7 @@ static inline void port_receive_link_local(struct station *station, struct carri
 	carried_put(channel, carried);
 }
 
-/* The frames of the interface reach the port at once; the port has stored and forwarded them. */
+/* The interface's frames reach the port at once; the port has stored and forwarded them. */
 static inline void port_receive(struct station *station, struct carried *carried)
 {
 	struct channel *channel = station->channel;
@@ -552,7 +551,7 @@ static inline bool channel_busy(const struct channel *channel)
 	return false;
 }
 
-/* Until all messages have an outcome, at most 'steps'. */
+/* Runs until all messages have an outcome, at most 'steps'. */
 static inline void channel_settle(struct channel *channel, unsigned steps)
 {
 	while (channel_busy(channel) && steps-- > 0)
@@ -585,7 +584,7 @@ static inline void list_free(struct channel *channel, struct carried_list *list)
 		carried_put(channel, carried_pop(list));
 }
 
-/* Ends it; no frame may have been lost track of. */
+/* Stops it; every frame must be accounted for. */
 static inline void channel_stop(struct channel *channel)
 {
 	for (unsigned i = 0; i < channel->options.hosts; i++) {

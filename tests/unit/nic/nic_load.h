@@ -19,7 +19,7 @@ static const struct channel_options channel_good = {
 
 static inline uint32_t random_bytes(struct channel *channel, uint32_t min)
 {
-	/* Mostly one frame, some at the edges of several. */
+	/* Mostly one frame, sometimes near the limit of several. */
 	if (rng_chance_ppm(&channel->rng, 700000))
 		return min + (uint32_t)rng_below(&channel->rng, 100);
 	return min + (uint32_t)rng_below(&channel->rng, CHANNEL_BODY_MAX - min);
@@ -38,7 +38,8 @@ static inline void send_something(struct channel *channel, struct station *stati
 			station, to, sl, random_bytes(channel, SYNTHETIC_PREFIX_BYTES));
 }
 
-/* All that was sent has arrived, once, whole, in order, and every sender knows. */
+/* Checks that all sent messages have arrived once, complete and in order, and that all senders
+ * know. */
 static inline void check_promise(const struct channel *channel)
 {
 	uint64_t received = 0, acked = 0;
@@ -62,7 +63,7 @@ static inline void check_promise(const struct channel *channel)
 	}
 	assert_int_equal(received, acked);
 	assert_int_equal(channel_count(channel, NIC_MESSAGES_DELIVERED), acked);
-	/* Nobody gave up or took its peer for restarted. */
+	/* Nobody gave up or considered its peer restarted. */
 	assert_int_equal(channel_count(channel, NIC_GIVE_UPS), 0);
 	assert_int_equal(channel_count(channel, NIC_FLOW_RESTARTS), 0);
 	assert_int_equal(channel_count(channel, NIC_FRAMES_ABANDONED), 0);
@@ -87,7 +88,7 @@ static inline void load_end(struct channel *channel)
 	check_promise(channel);
 }
 
-/* Random messages until so many data frames have been sent in all. */
+/* Sends random messages until that many data frames have been sent in total. */
 static inline void run_load(
 	struct channel *channel, const struct channel_options *options, uint64_t data_frames)
 {

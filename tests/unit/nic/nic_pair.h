@@ -2,9 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Interfaces in the hands of a test that carries each frame itself: it takes the next one, looks at
- * it, gives it to somebody or loses it. Links are open: no hellos, and credits are renewed at each
- * poll. */
+/* Interfaces of a test that carries each frame itself: it takes the next one, checks it, delivers
+ * it or loses it. Links are open: no hellos, and credits are renewed at each poll. */
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -56,7 +55,7 @@ static inline void end_done(void *ctx, const struct nic_outcome *outcome)
 	end->last_error = outcome->error;
 }
 
-/* The configuration of end_start(); a test may change it before. */
+/* The configuration for end_start(); tests may change it before. */
 static inline struct nic_config end_config(struct end *end, uint16_t host, uint32_t session)
 {
 	struct nic_config config;
@@ -85,8 +84,8 @@ static inline struct nic_config end_config(struct end *end, uint16_t host, uint3
 	return config;
 }
 
-/* In the first life of each host, that is with this session, flows to and from all hosts are open
- * and begin at frame 0. In later lives they have to be begun. */
+/* In the first session of each host, flows to and from all hosts are open and begin at frame 0. In
+ * later sessions they must be opened. */
 #define PAIR_SESSION(host) ((host) + 1u)
 #define PAIR_FLOW(host)    ((uint16_t)(500 + (host)))
 
@@ -124,7 +123,7 @@ static inline void end_start(struct end *end, uint16_t host, uint32_t session)
 	end_begin(end, &config);
 }
 
-/* As end_start(), with a neighbour that has not been heard yet. */
+/* Like end_start(), with a neighbour that has not been heard yet. */
 static inline void end_start_unlinked(struct end *end, uint16_t host, uint32_t session)
 {
 	struct nic_config config = end_config(end, host, session);
@@ -152,7 +151,7 @@ static inline void end_wait(struct end *end, weft_time ps)
 	nic_poll(end->nic, end->now);
 }
 
-/* Polled all the time, and nothing is heard: the link goes down. */
+/* Polls without receiving anything until the link goes down. */
 static inline void end_miss_hellos(struct end *end)
 {
 	for (unsigned i = 0; i <= LINK_HELLOS_MISSED; i++)
@@ -167,7 +166,7 @@ static inline int end_send(struct end *end, uint16_t to, uint8_t sl, uint32_t by
 	return nic_send(end->nic, &message, end->now);
 }
 
-/* The next frame that the interface sends. Returns false if there is none. */
+/* Takes the interface's next frame. Returns false if there is none. */
 static inline bool end_take(struct end *end, struct box *box)
 {
 	nic_poll(end->nic, end->now);
@@ -178,7 +177,7 @@ static inline bool end_take(struct end *end, struct box *box)
 	return true;
 }
 
-/* Gives the interface a frame that was due at 'due'; true if it came back at once. */
+/* Gives the interface a frame due at 'due'; true if it returned at once. */
 static inline bool end_give_due(struct end *end, struct box *box, weft_time due)
 {
 	uint32_t bytes = box->packet.bytes;
@@ -200,7 +199,7 @@ static inline bool end_give(struct end *end, struct box *box)
 	return end_give_due(end, box, end->now);
 }
 
-/* Takes a data frame and checks its number in its flow. */
+/* Takes a data frame and checks its number in the flow. */
 static inline void end_expect(struct end *end, struct box *box, uint32_t sequence)
 {
 	assert_true(end_take(end, box));
@@ -208,7 +207,7 @@ static inline void end_expect(struct end *end, struct box *box, uint32_t sequenc
 	assert_int_equal(box->packet.sequence - end->first, sequence);
 }
 
-/* Carries the ask of 'a' and what 'b' offers: the next frame of 'a' is frame 0 of a flow. */
+/* Carries the request of 'a' and the offer of 'b': the next frame of 'a' is frame 0 of a flow. */
 static inline void pair_begin(struct end *a, struct end *b)
 {
 	struct box box;
@@ -222,7 +221,7 @@ static inline void pair_begin(struct end *a, struct end *b)
 	a->first = a->nic->tx[b->nic->config.host].acked;
 }
 
-/* Carries everything that both have to send until nobody has. */
+/* Carries all frames that either has to send. */
 static inline void pair_exchange(struct end *a, struct end *b)
 {
 	struct box box;
@@ -280,7 +279,7 @@ static inline int pair_tear_down(void **state)
 	return 0;
 }
 
-/* A case between two ends that 'set_up' has made. */
+/* A case between two ends created by 'set_up'. */
 #define PAIR_WITH(test, set_up)                                   \
 	static void test##_between(struct end *a, struct end *b); \
 	UNIT_WITH(test, set_up, pair_tear_down)                   \

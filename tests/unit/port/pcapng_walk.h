@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Walks over the blocks of a pcapng file in memory, checking their framing on the way. */
+/* Walks over the blocks of a pcapng file in memory and checks their framing. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@ static inline uint32_t walk_u32(const uint8_t *at)
 	return value;
 }
 
-/* False at the end. A broken frame of a block fails the test. */
+/* Returns false at the end. A block with broken framing fails the test. */
 static inline bool walk_next(struct walk *walk, struct walk_block *block)
 {
 	uint32_t total;
@@ -45,7 +45,7 @@ static inline bool walk_next(struct walk *walk, struct walk_block *block)
 	return true;
 }
 
-/* The first option 'code' of the options from 'offset' of the body on; NULL if there is none. */
+/* Returns the first option 'code' from 'offset' of the body; NULL if there is none. */
 static inline const uint8_t *walk_option(
 	const struct walk_block *block, uint32_t offset, uint16_t code, uint16_t *bytes)
 {

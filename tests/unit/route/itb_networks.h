@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Shared by the tests of the algorithms with in-transit buffers. */
+/* Shared by tests of algorithms with in-transit buffers. */
 
 #include "route/route_algorithm.h"
 #include "route/route_graph.h"
@@ -44,7 +44,7 @@ static inline struct topology *itb_network(uint64_t seed, bool hosts_everywhere)
 	return network_end(&network);
 }
 
-/* A route replayed: the switches that it passes, and behind which of them it is absorbed. */
+/* A replayed route: its switches, and after which of them it is absorbed. */
 struct itb_walk {
 	uint32_t at[ROUTE_ELEMENTS_MAX];
 	uint8_t port[ROUTE_ELEMENTS_MAX]; /* by which it leaves for the next switch */
@@ -92,7 +92,7 @@ static inline void itb_for_each(const struct topology *topology, const struct ro
 			}
 }
 
-/* Whether two requests for routes of a small torus give the same. */
+/* Returns whether two route requests for a small torus give the same result. */
 static inline bool itb_options_agree(
 	const char *name, const struct route_options *a, const struct route_options *b)
 {
@@ -113,8 +113,8 @@ static inline struct route_report itb_judge(
 	return report;
 }
 
-/* Fails unless all routes are valid, connect, and cannot deadlock, and, where 'minimal', are as
- * short as the topology allows. */
+/* Fails unless all routes are valid, connect, cannot deadlock, and, if 'minimal', are as short as
+ * the topology allows. */
 static inline void itb_expect_good(const struct topology *topology, const char *name,
 	const struct route_options *options, bool minimal)
 {
@@ -126,7 +126,7 @@ static inline void itb_expect_good(const struct topology *topology, const char *
 		fail_msg("%s, seed %u: not minimal", name, (unsigned)options->seed);
 }
 
-/* A copy of the set without element 'cut' and the one before it in one route. */
+/* Copies the set without element 'cut' and its predecessor in one route. */
 static inline struct route_set *itb_cut(
 	const struct route_set *set, uint32_t source, uint32_t destination, unsigned cut)
 {
@@ -151,8 +151,8 @@ static inline struct route_set *itb_cut(
 	return copy;
 }
 
-/* Takes away each ITB of a set with one route a pair, one at a time; the judge must find a cycle
- * each time. Returns how many there were. */
+/* Removes each ITB of a set with one route per pair, one at a time; the judge must find a cycle
+ * each time. Returns the number of ITBs. */
 static inline unsigned itb_expect_all_needed(
 	const struct topology *topology, const struct route_set *set)
 {

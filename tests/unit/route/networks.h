@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Small networks for the tests of routing, built link by link. */
+/* Small networks for tests of routing, built link by link. */
 
 #include "base/rng.h"
 #include "topo/topology.h"
@@ -58,7 +58,7 @@ static inline struct topology *network_end(struct network *network)
 	return network->topology;
 }
 
-/* A ring of switches, one host each: port 0 to the next switch, port 1 to the one before. */
+/* A ring of switches, one host each: port 0 to the next switch, port 1 to the previous. */
 static inline struct topology *network_ring(uint32_t switches)
 {
 	struct topology *topology = topology_create("ring", switches, switches);
@@ -78,8 +78,8 @@ static inline struct topology *network_ring(uint32_t switches)
 	return topology;
 }
 
-/* Anything: 1 to 9 switches, some without hosts, parallel links, switches of degree 1, and, unless
- * 'connected', pieces that hang together with nothing. */
+/* Random: 1 to 9 switches, some without hosts, parallel links, switches of degree 1, and, unless
+ * 'connected', unconnected components. */
 static inline struct topology *network_random(uint64_t seed, bool connected)
 {
 	uint32_t switches, hosts, extra;
@@ -131,7 +131,7 @@ static inline struct topology *network_fat_tree(uint32_t k, uint32_t n)
 
 	for (uint32_t i = 0; i < n; i++)
 		hosts *= k;
-	wide = hosts / k; /* switches in each stage but the top one, which has half as many */
+	wide = hosts / k; /* switches per stage; the top stage has half as many */
 	switches = wide * (n - 1) + wide / 2;
 	topology = topology_create("tree", switches, hosts);
 	assert_non_null(topology);
@@ -146,8 +146,8 @@ static inline struct topology *network_fat_tree(uint32_t k, uint32_t n)
 		topology_add_link(topology, network_port(DEVICE_HOST, i, 0),
 			network_port(DEVICE_SWITCH, i / k, (uint8_t)(i % k)), 0, 0, 0);
 	}
-	/* Switch i of stage l, seen as a number with base k: going up by port u replaces digit l.
-	 * At the top two such numbers that differ in the highest digit only share a switch. */
+	/* Switch i of stage l as a number in base k: going up through port u replaces digit l. At
+	 * the top, two such numbers that differ only in the highest digit share a switch. */
 	for (uint32_t stage = 0, unit = 1; stage + 1 < n; stage++, unit *= k)
 		for (uint32_t i = 0; i < wide; i++)
 			for (uint32_t u = 0; u < k; u++) {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Connected random networks for the property tests of routing: switches without hosts, parallel
- * links, switches of degree 1, bushes and long chains, few cycles and many. */
+/* Connected random networks for property tests of routing: switches without hosts, parallel links,
+ * switches of degree 1, bushes and long chains, few and many cycles. */
 
 #include "networks.h"
 
@@ -15,7 +15,7 @@
 
 static inline void random_network_tree(struct network *network, uint32_t switches, struct rng *rng)
 {
-	/* Joined to one of the last few, the switches make a chain; to any, a bush. */
+	/* Joined to one of the last few, switches form a chain; to any, a bush. */
 	uint32_t reach = rng_below(rng, 2) == 0 ? 8 : switches;
 
 	for (uint32_t i = 1; i < switches; i++) {
@@ -28,7 +28,7 @@ static inline void random_network_tree(struct network *network, uint32_t switche
 	}
 }
 
-/* Links beyond the tree; one in four lies beside one that is there already. */
+/* Links beyond the tree; one in four is parallel to an existing one. */
 static inline void random_network_cycles(
 	struct network *network, uint32_t switches, struct rng *rng)
 {
@@ -52,7 +52,7 @@ static inline void random_network_cycles(
 	}
 }
 
-/* The first ones go to each switch in turn if 'everywhere'. */
+/* The first hosts go to each switch in turn if 'everywhere'. */
 static inline void random_network_hosts(
 	struct network *network, uint32_t switches, bool everywhere, struct rng *rng)
 {
@@ -65,7 +65,7 @@ static inline void random_network_hosts(
 	}
 }
 
-/* Whether all switches of this network have hosts: one network in three. */
+/* Returns whether all switches of this network have hosts: one network in three. */
 static inline bool random_network_hosts_everywhere(uint64_t seed)
 {
 	return seed % 3 == 0;

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Topologies and routes for the tests of route algorithms: a test fails if there is none. */
+/* Topologies and routes for tests of route algorithms: a test fails if they cannot be made. */
 
 #include "base/weft_error.h"
 #include "route/route_algorithm.h"
@@ -44,7 +44,7 @@ static inline struct route_report bench_verified(
 	return report;
 }
 
-/* The algorithm refuses the topology, and says so with 'text'. */
+/* Expects the algorithm to refuse the topology with an error that contains 'text'. */
 static inline void bench_expect_refused(
 	const struct topology *topology, const char *name, const char *text)
 {
@@ -57,7 +57,7 @@ static inline void bench_expect_refused(
 	assert_non_null(strstr(error.text, text));
 }
 
-/* Whether every pair has the same routes, in the same order. */
+/* Returns whether every pair has the same routes, in the same order. */
 static inline bool bench_same_routes(const struct route_set *a, const struct route_set *b)
 {
 	for (uint32_t source = 0; source < route_set_hosts(a); source++)
@@ -77,7 +77,7 @@ static inline bool bench_same_routes(const struct route_set *a, const struct rou
 	return true;
 }
 
-/* Whether two requests for routes of a topology give the same. */
+/* Returns whether two route requests for a topology give the same result. */
 static inline bool bench_options_agree(const struct topology *topology, const char *name,
 	const struct route_options *a, const struct route_options *b)
 {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Expectations of the property tests for every algorithm, including new ones: they go through
- * route_algorithm_at() and know by name only what some of them declare about themselves. */
+/* Expectations of the property tests for every algorithm, including new ones: they use
+ * route_algorithm_at(), and only properties that some algorithms declare. */
 
 #include <inttypes.h>
 
@@ -11,7 +11,7 @@
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
 
-/* A computation, so that a failure can be told and repeated. */
+/* A computation, for reports of failures and to repeat it. */
 struct route_case {
 	const struct topology *topology;
 	const struct route_algorithm *algorithm;
@@ -23,7 +23,7 @@ struct route_case {
 	bool minimal;
 };
 
-/* For networks that nobody numbered or wired in a special way. */
+/* For networks without special numbers or wiring. */
 static inline bool route_expect_serves_all(const struct route_algorithm *algorithm)
 {
 	return strcmp(algorithm->name, "dmodk") != 0 && strncmp(algorithm->name, "dor", 3) != 0 &&
@@ -31,7 +31,7 @@ static inline bool route_expect_serves_all(const struct route_algorithm *algorit
 	       algorithm->ladder == VC_STEPS_NONE;
 }
 
-/* As short as the topology allows where each switch can hold an ITB. */
+/* As short as the topology allows if each switch can hold an ITB. */
 static inline bool route_expect_minimal(const struct route_algorithm *algorithm)
 {
 	return strstr(algorithm->name, "itb") != NULL || strcmp(algorithm->name, "minhop") == 0;
@@ -88,7 +88,7 @@ static inline void route_expect_report(
 			the_case, "%s: minimal %.6f, expected 1", what, report->minimal_fraction);
 }
 
-/* The routes of a pair differ, and are no more than asked for. */
+/* Expects a pair's routes to differ, and to be at most as many as requested. */
 static inline void route_expect_different(
 	const struct route_case *the_case, const struct route_set *set)
 {
@@ -151,7 +151,7 @@ static inline void route_expect_same_for_other_jobs(
 		route_expect_fail(the_case, "%u jobs give other routes", options.jobs);
 }
 
-/* Routes; NULL where they are refused. The caller destroys them. */
+/* Computes routes; NULL if refused. The caller destroys them. */
 static inline struct route_set *route_expect_routes(
 	const struct route_case *the_case, struct route_report *report)
 {
@@ -171,7 +171,7 @@ static inline struct route_set *route_expect_routes(
 	return set;
 }
 
-/* Destination tables. Valid routes, 0 where they are refused. */
+/* Computes destination tables. Returns the number of valid routes, 0 if refused. */
 static inline uint64_t route_expect_tables(const struct route_case *the_case)
 {
 	struct error error = {""};
@@ -191,7 +191,7 @@ static inline uint64_t route_expect_tables(const struct route_case *the_case)
 	return report.routes;
 }
 
-/* Everything. Valid routes that were judged, 0 where the algorithm refuses. */
+/* Checks everything. Returns the number of valid routes judged, 0 if refused. */
 static inline uint64_t route_expect_good(const struct route_case *the_case, bool try_other_jobs)
 {
 	uint64_t routes = 0;

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A detector and a table with the thresholds and times of the ARN+AFI paper, for tests. What
- * depends on the switch (ports, VCs, buffers, hosts), and readings beyond these, are the test's. */
+/* A detector and a table with the thresholds and times of the ARN+AFI paper, for tests. Tests set
+ * what depends on the switch (ports, VCs, buffers, hosts), and other readings. */
 
 #include "switch/arn_table.h"
 #include "switch/congestion_detector.h"

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A divided switch on a bench: neighbours that keep the credits which they get and check those that
- * they give, and packets that carry their number in the flow of (input, VC, output). A neighbour
- * belongs to the shard of its port, so that shards may run by turns in one thread or in threads of
- * their own. Port o is the way to host o. */
+/* A divided switch on a bench: neighbours that keep their credits and check those that they give,
+ * and packets that carry their number in the flow of (input, VC, output). A neighbour belongs to
+ * its port's shard, so that shards may run in turn in one thread or in separate threads. Port o
+ * leads to host o. */
 
 #include "base/rng.h"
 #include "switch/forward.h"
@@ -50,7 +50,7 @@ struct shard_bench {
 	uint64_t discarded[SWITCH_SHARDS_MAX];
 	unsigned ports, vcs, shards;
 	bool lossless;  /* a gap in a flow is an error */
-	unsigned sends; /* packets that a neighbour sends in a turn at most */
+	unsigned sends; /* maximum packets that a neighbour sends per turn */
 };
 
 static inline struct switch_config pb_config(struct shard_bench *bench)
@@ -181,7 +181,7 @@ static inline struct weft_packet *pb_make(
 	return &own->packet;
 }
 
-/* A packet has left by 'output': in order, within the credits, in the right VC. */
+/* A packet has left through 'output': in order, within credits, in the right VC. */
 static inline void pb_deliver(
 	struct shard_bench *bench, unsigned output, struct weft_packet *packet)
 {
@@ -219,9 +219,9 @@ static inline void pb_free_discards(struct shard_bench *bench, struct switch_sha
 	}
 }
 
-/* --- a turn of a shard, as a poll loop makes it --- */
+/* --- a turn of a shard, as in a poll loop --- */
 
-/* The ways that a driver has: past the queues, or with a descriptor. */
+/* As drivers do it: past the queues, or with a descriptor. */
 static inline void pb_arrive(struct shard_bench *bench, struct switch_shard *shard,
 	struct weft_packet *packet, uint64_t outputs)
 {
@@ -242,7 +242,7 @@ static inline void pb_arrive(struct shard_bench *bench, struct switch_shard *sha
 	}
 }
 
-/* A packet of the flow, if there are credits for it. */
+/* Sends a packet of the flow, if there are credits for it. */
 static inline bool pb_send(struct shard_bench *bench, unsigned input, unsigned vc, unsigned output,
 	unsigned blocks, uint64_t outputs)
 {
@@ -293,7 +293,7 @@ static inline void pb_transmit(
 	}
 }
 
-/* The link protocol in both directions; nothing is lost on the wire. */
+/* The link protocol in both directions, without loss on the wire. */
 static inline void pb_link(struct shard_bench *bench, struct switch_shard *shard, unsigned port)
 {
 	struct pb_neighbour *n = &bench->neighbour[port];

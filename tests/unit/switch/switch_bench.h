@@ -2,10 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* One switch on a bench, for the tests of lib/switch: neighbours that exist only as the control
- * frames that they would send, and packets that are told apart by their sequence numbers. Each
- * neighbour has met the switch, was granted the whole of its buffer, and grants it nothing until
- * bench_grant(). */
+/* One switch on a bench, for tests of lib/switch: neighbours exist only as control frames that they
+ * would send, and packets are distinguished by sequence numbers. Each neighbour has met the switch,
+ * was granted its whole buffer, and grants nothing until bench_grant(). */
 
 #include "base/rng.h"
 #include "switch/forward.h"
@@ -31,7 +30,7 @@ struct bench {
 
 /* The fields of a packet; the rest are defaults. */
 struct bench_packet {
-	uint16_t destination; /* by table; = output port while the table is untouched */
+	uint16_t destination; /* by table; = output port while the table is unchanged */
 	const uint8_t *route; /* NULL: by table */
 	uint8_t route_length, cursor;
 	uint8_t vc, sl;
@@ -62,7 +61,7 @@ static inline struct switch_config bench_config(unsigned ports, unsigned vcs)
 	return config;
 }
 
-/* The switch tells what it can grant now, as it would in its next credit frame. */
+/* Returns what the switch can grant now, as in its next credit frame. */
 static inline struct control_credit bench_told(struct bench *bench, unsigned port)
 {
 	struct control_credit credit;
@@ -100,7 +99,7 @@ static inline void bench_grant_all(struct bench *bench)
 			bench_grant(bench, port, vc, BENCH_UNLIMITED);
 }
 
-/* A neighbour in its first life, or in a new one, that has just heard of the switch. */
+/* A neighbour, new or restarted, that has just heard of the switch. */
 static inline void bench_meet(struct bench *bench, unsigned port, uint32_t session)
 {
 	bench->peer_session[port] = session;
@@ -157,7 +156,7 @@ static inline void bench_destroy(struct bench *bench)
 
 OWNED_POINTER_BY(bench, bench_destroy)
 
-/* The descriptor as a driver fills it. Its sequence is its index. */
+/* The descriptor as filled in by a driver. Its sequence is its index. */
 static inline struct weft_packet *bench_make(struct bench *bench, const struct bench_packet *what)
 {
 	struct weft_packet *packet = &bench->packet[bench->packets];
@@ -184,7 +183,7 @@ static inline struct weft_packet *bench_make(struct bench *bench, const struct b
 	return packet;
 }
 
-/* One packet arrives at 'input', as a driver hands it over that does not let it pass the queues. */
+/* A packet arrives at 'input', as from a driver that does not let it bypass queues. */
 static inline void bench_receive(struct bench *bench, unsigned input, struct weft_packet *packet)
 {
 	packet->in_port = (uint8_t)input;
@@ -197,7 +196,7 @@ static inline void bench_receive(struct bench *bench, unsigned input, struct wef
 	switch_receive(bench->sw, packet, bench->now);
 }
 
-/* A packet that may pass the queues to 'outputs'; returns the output, or SWITCH_PORT_NONE. */
+/* A packet that may bypass the queues to 'outputs'; returns the output, or SWITCH_PORT_NONE. */
 static inline unsigned bench_pass_queues(
 	struct bench *bench, unsigned input, struct weft_packet *packet, uint64_t outputs)
 {
@@ -218,7 +217,7 @@ static inline unsigned bench_arrive(
 	return packet->sequence;
 }
 
-/* The usual one: a block for 'output' in 'vc', which it keeps. */
+/* The usual packet: a block for 'output' in 'vc', which it keeps. */
 static inline unsigned bench_send(struct bench *bench, unsigned input, unsigned vc, unsigned output)
 {
 	const struct bench_packet what = {
@@ -227,7 +226,7 @@ static inline unsigned bench_send(struct bench *bench, unsigned input, unsigned 
 	return bench_arrive(bench, input, &what);
 }
 
-/* The number of the packet that leaves by 'output' now; -1 if none does. */
+/* Returns the number of the packet leaving through 'output' now, or -1. */
 static inline int bench_leave(struct bench *bench, unsigned output)
 {
 	struct weft_packet *packet;
@@ -243,7 +242,7 @@ static inline uint64_t bench_count(
 	return bench->sw->port[port].count[counter];
 }
 
-/* Packets on the list of the discarded, which is emptied. */
+/* Counts the discarded packets, and empties their list. */
 static inline unsigned bench_discarded(struct bench *bench)
 {
 	unsigned count = 0;
@@ -254,7 +253,7 @@ static inline unsigned bench_discarded(struct bench *bench)
 	return count;
 }
 
-/* Time goes on in which all neighbours keep saying hello, but for those in 'silent'. */
+/* Time passes while all neighbours keep sending hellos, except those in 'silent'. */
 static inline void bench_pass(struct bench *bench, weft_time time_ps, uint64_t silent)
 {
 	weft_time end = bench->now + time_ps;

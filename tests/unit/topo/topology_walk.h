@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Questions that tests of topologies ask, answered by trying everything. */
+/* Properties of topologies for tests, computed exhaustively. */
 
 #include "topo/topology.h"
 #include "unit.h"
@@ -57,8 +57,8 @@ static inline unsigned walk_links(const struct topology *topology, uint32_t a, u
 	return links;
 }
 
-/* Fills 'distance' with the links from switch 'from' to each, UINT32_MAX where no way leads. The
- * greatest is returned. */
+/* Fills 'distance' with the links from switch 'from' to each, UINT32_MAX if unreachable. Returns
+ * the maximum. */
 static inline uint32_t walk_distances(
 	const struct topology *topology, uint32_t from, uint32_t *distance)
 {
@@ -86,7 +86,7 @@ static inline uint32_t walk_distances(
 	return tail == topology->switches ? last : UINT32_MAX;
 }
 
-/* The greatest distance between two switches, UINT32_MAX if there is no way somewhere. */
+/* Returns the maximum distance of two switches, UINT32_MAX if some are not connected. */
 static inline uint32_t walk_diameter(const struct topology *topology)
 {
 	uint32_t *distance = calloc(topology->switches, sizeof(*distance)), max = 0;
