@@ -8,7 +8,7 @@
 #include "unit.h"
 
 #define SESSION 1
-#define BEGIN   PS_PER_S /* start of the record, on the replay's clock: links come up before */
+#define BEGIN   PS_PER_S /* start of the record on the replay's clock: links come up earlier */
 #define FOREVER (UINT64_MAX / 2)
 #define RING    64
 #define BIGGEST 2048
@@ -164,8 +164,8 @@ static void take_sent(struct replay *replay, uint8_t at, weft_time now)
 	}
 }
 
-/* A turn of the poll loop. A wire, and without VOQs the input, is busy from the frame that leaves
- * to the end in the record; credit frames cost nothing, as on the virtual clock. */
+/* A turn of the poll loop. A wire, and without VOQs the input, is busy from when a frame leaves
+ * until the recorded end; credit frames cost nothing, as on the virtual clock. */
 static void turn(struct replay *replay, weft_time now)
 {
 	for (unsigned at = 0; at < replay->sw->ports; at++)
@@ -214,7 +214,7 @@ static void feed_hello(struct replay *replay, unsigned at, weft_time now)
 	feed(replay, at, mbuf, frame_build(frame, &fields), now);
 }
 
-/* 'sent' of the record may speak of packets that are under way; here it is what was fed. */
+/* 'sent' in the record may include packets under way; here it counts fed packets. */
 static void feed_credit(
 	struct replay *replay, unsigned at, struct control_credit credit, weft_time now)
 {
@@ -270,7 +270,7 @@ static void create_switch(
 
 	device_config_switch(&from, number, &config);
 	config.hello_ps = PS_PER_S;
-	config.credit_refresh_ps = 1; /* what is free is granted at every turn */
+	config.credit_refresh_ps = 1; /* free space is granted in every turn */
 	config.voq = config.voq && !replay->options->one_queue;
 	replay->present = ~config.absent_ports;
 	replay->sw = switch_create(&config, BEGIN - 2);
@@ -370,9 +370,9 @@ static void move_round_robins(struct replay *replay)
 	}
 }
 
-/* On the virtual clock the detector looks at its times when a packet arrives, before the switch
- * decides on it. The poll driver looks in each turn; without this about one notification in a
- * hundred leaves earlier. */
+/* On the virtual clock the detector checks its times when a packet arrives, before the switch
+ * decides. The poll driver checks in each turn; without this, about one notification in a hundred
+ * leaves earlier. */
 static void turn_as_on_the_virtual_clock(
 	struct replay *replay, const struct replay_event *event, weft_time now)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Invariants of a test fabric between two steps. Each is worked out from the packets that are
- * there, and then compared with what the credits say. */
+/* Invariants of a test fabric between two steps. Each is computed from the packets present and
+ * compared with the credits. */
 
 #include "fabric_wire.h"
 
@@ -58,8 +58,8 @@ static void add_stored(
 		add_switch_port(&fabric->switch_at[end->at.device], end->at.port, blocks);
 }
 
-/* One VC of the direction that ends at 'end'. Returns the blocks that the sender has sent and
- * nobody has: lost, and not yet made up for by a credit frame. */
+/* One VC of the direction that ends at 'end'. Returns the sent blocks that are nowhere: lost, and
+ * not yet restored by a credit frame. */
 static uint32_t check_credits(const struct fabric *fabric, const struct fabric_end *end,
 	unsigned vc, uint32_t flying, uint32_t stored)
 {
@@ -154,7 +154,7 @@ void fabric_check(const struct fabric *fabric)
 		fabric_fail(fabric, "discards differ from their counters");
 }
 
-/* Packets that were sent and never arrived, as their receivers see it. */
+/* Sent packets that never arrived, from the receivers' view. */
 static uint64_t count_missing(const struct fabric *fabric)
 {
 	size_t flows =

@@ -38,7 +38,7 @@ static void place_end(struct fabric *fabric, unsigned i, struct topology_port at
 		fabric->switch_at[at.device].end[at.port] = end;
 }
 
-/* Packets on a wire are bounded by what it takes in a step, and overdrawn by a burst. */
+/* Packets on a wire are limited by its capacity per step, and overdrawn by a burst. */
 static void create_links(struct fabric *fabric)
 {
 	const struct fabric_config *config = &fabric->config;
@@ -118,7 +118,7 @@ static void create_host(struct fabric *fabric, uint32_t i)
 	rng_init(&host->rng, fabric->config.seed, i, STREAM_HOST);
 }
 
-/* The source route of a pair is the way through the tables. */
+/* A pair's source route is its path through the tables. */
 static void find_route(struct fabric *fabric, uint32_t source, uint32_t destination)
 {
 	size_t pair = (size_t)source * fabric->topology->hosts + destination;
@@ -149,7 +149,7 @@ static void create_routes(struct fabric *fabric)
 				find_route(fabric, source, destination);
 }
 
-/* As many as all buffers hold when every packet is one block. */
+/* As many packets as all buffers hold if each packet is one block. */
 static void create_pool(struct fabric *fabric)
 {
 	fabric->pool_packets = (uint64_t)fabric->ends * fabric->config.buffer_blocks +
@@ -199,7 +199,7 @@ struct fabric *fabric_create(const struct topology *topology, const struct fabri
 	for (uint32_t i = 0; i < topology->hosts; i++)
 		create_host(fabric, i);
 	create_routes(fabric);
-	/* Hello, answer, grant, with as much wire between them. */
+	/* Hello, answer and grant, each with the wire's delay. */
 	fabric_run(fabric, 6 * (config->delay_steps + 1u), 0);
 	fabric_check_drained(fabric);
 	fabric->injecting = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A host of a test fabric: sends numbered packets as its credits allow, and checks what arrives. */
+/* A host of a test fabric: sends numbered packets as credits allow, and checks arrivals. */
 
 #include "fabric_wire.h"
 
@@ -18,7 +18,7 @@ static size_t flow_index(
 	return ((size_t)source * fabric->topology->hosts + destination) * fabric->config.vcs + vc;
 }
 
-/* The fields that no switch may change follow from the packet's place in its flow. */
+/* Fields that switches must not change follow from the packet's place in its flow. */
 static uint32_t expected_message(const struct weft_packet *packet)
 {
 	return (uint32_t)rng_mix((uint64_t)packet->source << 48 |
@@ -132,7 +132,7 @@ static uint16_t choose_destination(const struct fabric *fabric, struct fabric_ho
 	return to < self ? to : (uint16_t)(to + 1);
 }
 
-/* Mostly short ones, as the longest are the rarest. */
+/* Mostly short packets; the longest are the rarest. */
 static uint16_t choose_blocks(const struct fabric *fabric, struct fabric_host *host)
 {
 	uint16_t max = fabric->config.packet_blocks;

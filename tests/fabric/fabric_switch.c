@@ -23,7 +23,7 @@ static void send_passed(struct fabric *fabric, struct fabric_switch *at, struct 
 	fabric_wire_send(fabric, at->end[output]->out, packet);
 }
 
-/* As the poll driver: first without a descriptor. */
+/* Like the poll driver: first without a descriptor. */
 static void receive_direct(struct fabric *fabric, struct fabric_switch *at,
 	struct switch_port *port, struct weft_packet *packet, uint64_t outputs)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A host's interface: its own messages, and in-transit buffers (the thesis' sections 3.1 and 3.4).
- * It takes every flit that comes. */
+/* A host's interface: its own messages, and in-transit buffers (sections 3.1 and 3.4 of the
+ * thesis). It accepts every flit. */
 
 #include <stdlib.h>
 
@@ -78,7 +78,7 @@ void flit_host_take(struct flit_model *model, uint32_t number, struct flit flit)
 	host->taking = TAKING_NOTHING;
 }
 
-/* Own messages that the host has had by now and not begun to send. */
+/* Own messages that exist by now and have not started to leave. */
 static uint32_t own_waiting(const struct flit_model *model, const struct flit_host *host)
 {
 	uint32_t end = host->own_next;
@@ -99,8 +99,8 @@ static bool own_turn(const struct flit_host *host, uint32_t waiting)
 	return host->in_transit_since_own >= 4;
 }
 
-/* Chooses the message to be sent next, if the link is free and there is one. The link is held while
- * re-injection is being set up (section 3.4.4). */
+/* Chooses the next message to send, if there is one and the link is free. The link is held while
+ * re-injection is set up (section 3.4.4). */
 void flit_host_choose(struct flit_model *model, uint32_t number)
 {
 	struct flit_host *host = &model->host_at[number];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The network: links, the order of the phases, and the books that are kept about them. */
+/* The network: links, the order of phases, and the accounts. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static void mark_note(struct flit_model *model, struct topology_port sender, boo
 		(struct flit_mark){.cycle = model->cycle, .sender = sender, .stop = stop};
 }
 
-/* The buffer behind a link sends a symbol back. */
+/* The buffer behind a link returns a symbol. */
 static void link_mark(struct flit_model *model, struct flit_link *link)
 {
 	enum flit_symbol symbol;
@@ -207,7 +207,7 @@ const char *flit_model_broken(const struct flit_model *model)
 	return NULL;
 }
 
-/* Whole cycles on a link; 0 if it is out of range. */
+/* Returns whole cycles on a link; 0 if out of range. */
 static unsigned flight_of(const struct flit_model *model, const struct topology_link *link)
 {
 	uint64_t cycle_ps = model->parameters.cycle_ps;
@@ -262,7 +262,7 @@ static bool switches_create(struct flit_model *model)
 	return true;
 }
 
-/* Puts a message where it belongs among those of its host that are there already. */
+/* Inserts a message in order among those of its host. */
 static void own_add(struct flit_model *model, uint32_t number)
 {
 	struct flit_host *host = &model->host_at[model->message[number].source];

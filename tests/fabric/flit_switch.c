@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A switch: slack buffers, one message at a time through each output, round robin among the inputs
- * (the thesis' section 1.3.1, 'Conmutadores'). */
+/* A switch: slack buffers, one message at a time through each output, round robin among inputs
+ * (section 1.3.1 of the thesis, 'Conmutadores'). */
 
 #include <string.h>
 
@@ -24,8 +24,8 @@ void flit_switch_take(struct flit_model *model, struct topology_port port, struc
 		model->fullest = input->used;
 }
 
-/* The output that the message at the front of a buffer asks for; -1 if it asks for none: there is
- * nothing, or it has its output already. */
+/* Returns the output requested by the message at the front of a buffer; -1 if there is no message,
+ * or it already has its output. */
 static int wanted(struct flit_model *model, const struct flit_input *input)
 {
 	const struct flit_message *message;

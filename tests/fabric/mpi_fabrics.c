@@ -10,7 +10,7 @@
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
 
-/* True if both ways gave the same, or if this is not rank 0. */
+/* Returns true if both results agree, or if this is not rank 0. */
 static bool is_same(struct ranks *ranks, unsigned seed)
 {
 	struct error error = {""}, other = {""};

@@ -10,7 +10,7 @@
 
 #include "fake_nic_device.h"
 
-/* A plug-in has to bring it to life by itself. */
+/* A plug-in must enable its log type itself. */
 RTE_LOG_REGISTER(fake_nic_logtype, pmd.net.fake, NOTICE)
 
 /* --- what it is --- */

@@ -16,7 +16,7 @@
 
 /* Header of each frame in a ring. */
 struct record {
-	uint32_t bytes; /* SKIP: the ring goes on at its beginning */
+	uint32_t bytes; /* SKIP: the ring continues at its start */
 	uint32_t descriptors;
 	uint64_t sent_tsc; /* when it was at the far end */
 };
@@ -88,7 +88,7 @@ static void local_put(struct fake_local *local)
 
 /* --- ends --- */
 
-/* Each end opens the file for itself, because locks belong to what has been opened. */
+/* Each end opens the file itself, because locks belong to open files. */
 static int open_file(struct fake_cable *cable, const char *name)
 {
 	char path[64];
@@ -207,7 +207,7 @@ static void copy_frame(uint8_t *to, const struct rte_mbuf *frame, uint32_t bytes
 	memset(to + done, 0, bytes - done);
 }
 
-/* Whether the far end has room for the frame; *at is where it goes. */
+/* Returns whether the far end has room for the frame; *at is its place. */
 static bool reserve(struct fake_cable *cable, uint32_t needed, uint32_t descriptors, uint64_t *at)
 {
 	uint64_t tail = __atomic_load_n(&cable->far->tail, __ATOMIC_ACQUIRE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The carrier of a fake NIC: looked at when somebody asks, or, where changes are reported, every
- * millisecond by EAL's interrupt thread. */
+/* The carrier of a fake NIC: checked on request or, if changes are reported, every millisecond by
+ * EAL's interrupt thread. */
 
 #include <rte_alarm.h>
 

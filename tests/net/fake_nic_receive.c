@@ -90,7 +90,7 @@ void fake_receiver_free(struct fake_nic *nic)
 
 /* --- frames --- */
 
-/* Segments for a frame of so many bytes; 0: it is none that this NIC takes. */
+/* Returns the segments of a frame with that many bytes; 0: this NIC drops it. */
 static uint32_t count_segments(const struct fake_nic *nic, uint32_t bytes)
 {
 	uint32_t needed = (bytes + nic->rx.buffer_bytes - 1) / nic->rx.buffer_bytes;
@@ -111,7 +111,7 @@ static bool is_for_us(const struct fake_nic *nic, const uint8_t *frame)
 	       rte_is_broadcast_ether_addr(to) || rte_is_same_ether_addr(to, &nic->address);
 }
 
-/* An mbuf of the ring, with a piece of the frame; 'fresh' takes its place. */
+/* An mbuf of the ring, with part of the frame; 'fresh' replaces it. */
 static struct rte_mbuf *fill(
 	struct fake_nic *nic, struct rte_mbuf *fresh, const uint8_t *bytes, uint32_t count)
 {
@@ -165,7 +165,7 @@ static struct rte_mbuf *deliver(struct fake_nic *nic, struct rte_mbuf **fresh, u
 	return first;
 }
 
-/* The next frame, if there is one and its mbufs can be replaced. */
+/* Returns the next frame, if there is one and its mbufs can be replaced. */
 static struct rte_mbuf *receive_one(struct fake_nic *nic)
 {
 	struct rte_mbuf *fresh[FAKE_SPLIT_MAX], *mbuf;

@@ -8,7 +8,7 @@
 
 #include "fake_nic_device.h"
 
-/* Sent mbufs are freed so many at a time, when no more descriptors than these are free. */
+/* Sent mbufs are freed in this number, when no more descriptors are free. */
 #define FREE_THRESHOLD 32u
 
 /* --- the ring --- */
@@ -68,7 +68,7 @@ int fake_transmitter_clean_up(void *queue, uint32_t max)
 
 /* --- frames --- */
 
-/* All that is not kept is freed, and of what is kept some where descriptors are few. */
+/* Frees mbufs that are not kept, and some kept ones if descriptors are few. */
 static void reclaim(struct fake_nic *nic)
 {
 	struct fake_transmitter *tx = &nic->tx;
