@@ -136,7 +136,7 @@ struct audit_counts {
 	uint64_t pairs;      /* source-destination pairs with data */
 	uint64_t unnumbered; /* pairs whose sequence numbers were not checked */
 	uint64_t before;     /* captured before all ports were: only their bytes were checked */
-	uint64_t after;      /* likewise, captured after the first port's capture ended */
+	uint64_t after;      /* captured after the end of the first port's capture: likewise */
 };
 const struct audit_counts *audit_counts(const struct audit *audit);
 

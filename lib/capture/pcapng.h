@@ -27,7 +27,7 @@ struct pcapng {
 	void *ctx;
 	uint32_t interfaces; /* added so far */
 	uint16_t linktype;   /* for interfaces added later; initially PCAPNG_ETHERNET */
-	const char *filter;  /* likewise: filter that selects their frames; NULL: none */
+	const char *filter;  /* filter for their frames; NULL: none */
 	int failed;          /* first negative result of 'write', or 0 */
 };
 

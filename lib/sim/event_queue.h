@@ -349,7 +349,7 @@ static inline uint32_t event_lane_place(const struct event_lane *lane, uint32_t 
 	return (lane->first + places - 1) & lane->mask;
 }
 
-/* Returns that event, if the lane has as many. */
+/* Returns the event there, or any number if the lane is shorter. */
 static inline uint64_t event_lane_at(const struct event_lane *lane, uint32_t places)
 {
 	return lane->number[event_lane_place(lane, places)];

@@ -88,7 +88,7 @@ static inline uint32_t shard_ring_waiting(const struct shard_ring *ring)
 	return __atomic_load_n(&ring->published, __ATOMIC_ACQUIRE) - ring->taken;
 }
 
-/* Returns entry 'i' of those. */
+/* Returns waiting entry 'i'. */
 static inline const struct shard_entry *shard_ring_at(const struct shard_ring *ring, uint32_t i)
 {
 	return &ring->entry[(ring->taken + i) & ring->mask];

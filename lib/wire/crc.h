@@ -54,7 +54,7 @@ static inline uint16_t crc_header_delta(uint32_t difference)
 			0x7762000000000000u, 0x5b44000000000000u, 0x8e10000000000000u, \
 			0x81bf000000000000u, 0x0001000000000000u                       \
 	}
-#define CRC_FOLD_64      0x042b000000000000u /* x^63 mod P, bit-reflected likewise */
+#define CRC_FOLD_64      0x042b000000000000u /* x^63 mod P, also bit-reflected */
 #define CRC_POLY         0x10811u            /* P, bit-reflected, 17 bits */
 #define CRC_POLY_INVERSE 0x859b040b1c581911u /* 1 / CRC_POLY as a power series, 64 bits */
 /* Top 16 bits of (0xFFFF << 48) * CRC_POLY_INVERSE: what inverting the CRC adds to a quotient. */

@@ -53,7 +53,7 @@ struct link_command {
 	bool cut;
 };
 
-/* Returns false if the text is not such a command. */
+/* Parses a link command. Returns false if it is not one. */
 static inline bool link_command_parse(const char *text, struct link_command *order)
 {
 	const char *space = strchr(text, ' ');

@@ -48,7 +48,7 @@ struct real_fabric_options {
 	const bool *switch_here, *host_here;
 	/* [link]: device arguments of links with one end in this process; NULL: no such links. */
 	const char *const *external;
-	const uint16_t *vlan; /* [link]: VLAN tags of those links; NULL: untagged */
+	const uint16_t *vlan; /* [link]: VLAN tags of these links; NULL: untagged */
 	/* Identifies this run; must differ from the sessions of earlier runs of these devices. */
 	uint32_t session;
 	uint16_t fabric; /* fabric number in all frames (frame.h); 0: unnamed */

@@ -168,7 +168,7 @@ struct virtual_partitions {
 		*use_elsewhere; /* [count - own]: 'use' of other ranks' workers, after the run */
 	uint16_t *of_device;    /* [switches + hosts]: partition of each device */
 	struct virtual_lookahead lookahead;
-	uint64_t out_max; /* with more packets, hosts would have to wait for each other */
+	uint64_t out_max; /* packets up to which hosts need not wait for each other */
 	weft_time limit;  /* limit of virtual_threads_run() */
 	bool reached;
 	uint64_t pauses;              /* number of the pause, or of the period between two pauses */
@@ -249,7 +249,7 @@ static inline bool virtual_is_ours(const struct virtual_fabric *fabric, uint32_t
 	       fabric->partitions->of_device[device] < fabric->partitions->own;
 }
 
-/* Returns the partition of such a device, which must be in this process. */
+/* Returns the partition of a device of this process. */
 static inline struct virtual_fabric *virtual_partition_of(
 	struct virtual_fabric *fabric, uint32_t device)
 {

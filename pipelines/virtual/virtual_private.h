@@ -73,7 +73,7 @@ struct virtual_tx {
 	uint32_t arrive, credit; /* event orders at the far end */
 	uint32_t done;           /* order of its DONE event */
 	uint16_t blocks;         /* input-buffer blocks of the last packet sent */
-	uint8_t vc;              /* VC of those blocks (input: virtual_crossbar) */
+	uint8_t vc;              /* VC of the blocks (input: virtual_crossbar) */
 	bool armed;              /* a DONE event is queued for free_at */
 	bool waits;              /* the receiver acts only once the tail has arrived */
 	uint8_t lane;            /* VIRTUAL_LANE_* of arrivals at the far end */
@@ -100,7 +100,7 @@ struct virtual_link_use {
 
 /* Control frames of one kind that a channel sent and that arrive at the same time. */
 struct virtual_control_sent {
-	weft_time at;  /* arrival time of those sent last */
+	weft_time at;  /* arrival time of the latest ones */
 	uint32_t item; /* highest of their records; the others follow by virtual_control.next */
 };
 
@@ -330,7 +330,7 @@ static inline bool virtual_is_host(const struct virtual_fabric *fabric, uint32_t
 	return order >= virtual_host_orders(fabric);
 }
 
-/* Returns the host of such an order. */
+/* Returns the host whose order this is. */
 static inline uint32_t virtual_host_of(const struct virtual_fabric *fabric, uint32_t order)
 {
 	return (order - virtual_host_orders(fabric)) >> 2;
@@ -403,7 +403,7 @@ static inline uint32_t virtual_credit_item(
 	return fabric->freed + ((output * FRAME_VCS_MAX + vc) << fabric->block_bits | blocks);
 }
 
-/* Adds those blocks to the limit of their VC. */
+/* Adds the freed blocks to the limit of their VC. */
 static inline void virtual_take_freed(
 	const struct virtual_fabric *fabric, uint32_t item, struct link_end *end)
 {

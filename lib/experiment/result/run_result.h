@@ -160,7 +160,7 @@ struct run_entry {
 	struct run_flow *flow; /* one per sender */
 	unsigned flows;
 	weft_time first_ps;               /* due time of its first message; WEFT_TIME_NEVER: none */
-	struct run_packets_count packets; /* pcap; else all 0 */
+	struct run_packets_count packets; /* pattern pcap; else all 0 */
 	char nothing[RUN_REASON_MAX];     /* why none of its traffic was measured; "": some was */
 };
 

@@ -19,7 +19,7 @@ struct run_stream {
 	int fd;                       /* owned by the caller */
 	struct run_link_series links; /* only 'ways' and 'vcs' are used */
 	uint64_t samples;             /* number of samples written, or read */
-	uint64_t with_values;         /* number of those with link values */
+	uint64_t with_values;         /* number of samples with link values */
 	bool failed;                  /* a write failed; later samples are not written */
 };
 

@@ -60,7 +60,7 @@ void run_write_topology(const void *member, FILE *out, unsigned indent);
  * Reads a list of at most 'max' rows, and allocates 'size' bytes for each. */
 int run_read_rows(const struct yaml_tree_node *node, uint32_t max, size_t size, void **rows,
 	struct error *error);
-/* Writes such a list, each row with these fields. */
+/* Writes a list of rows with these fields. */
 void run_write_rows(const struct yaml_field *fields, const void *rows, size_t size, uint32_t count,
 	FILE *out, unsigned indent);
 /* Reads a time, or the word 'never', which means WEFT_TIME_NEVER. */

@@ -383,7 +383,7 @@ struct run_config_traffic {
 	weft_time start_ps, stop_ps; /* stop WEFT_TIME_NEVER: end of the run */
 	char *file;              /* permutation (NULL: drawn from the seed), schedule or capture */
 	char *ranks;             /* goal: file that maps ranks to hosts; NULL: in order */
-	uint32_t ranks_per_host; /* goal without such a file; 0 means 1 */
+	uint32_t ranks_per_host; /* goal without a rank file; 0 means 1 */
 	struct run_config_sizes sizes; /* flows */
 	char *matrix; /* flows: file of weights per pair; NULL: 'from' and 'to' apply */
 	struct run_config_packets packets; /* pcap */

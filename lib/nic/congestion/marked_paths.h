@@ -23,7 +23,7 @@
 struct marked_paths {
 	uint64_t expires_ns;                /* next expiry; 0: timer not running */
 	uint16_t marks[METAPATH_PATHS_MAX]; /* notifications per path */
-	uint8_t count, open;                /* existing paths, 1 or more, and open ones */
+	uint8_t count, open;                /* numbers of existing and of open paths, 1 or more */
 	bool heard;                         /* a notification arrived since the last expiry */
 };
 

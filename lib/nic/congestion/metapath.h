@@ -43,7 +43,7 @@ struct metapath {
 	uint32_t zero_ns[METAPATH_PATHS_MAX];
 	uint32_t weight[METAPATH_PATHS_MAX]; /* 2^32 / L_i of open paths */
 	uint16_t measured;                   /* bit set of open paths with an acknowledgement */
-	uint8_t count, open;                 /* existing paths, 1 or more, and open ones */
+	uint8_t count, open;                 /* numbers of existing and of open paths, 1 or more */
 };
 
 /* Sets thresholds of 3 and 1.5, gaps of 0 and 200 us, no idle closing, no smoothing. */

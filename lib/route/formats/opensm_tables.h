@@ -121,7 +121,7 @@ int opensm_dump_tables(const struct topology *topology, const struct route_table
 
 struct route_gaps {
 	uint64_t pairs; /* ordered pairs of hosts without a route */
-	uint64_t other; /* number of those whose hosts are not cut off */
+	uint64_t other; /* pairs without a cut-off host */
 	uint64_t apart; /* number of pairs of host ports in separate planes, not in 'pairs' */
 	uint32_t source, destination; /* first pair of 'other' */
 	uint32_t *cut_off;            /* hosts without a route in either direction */

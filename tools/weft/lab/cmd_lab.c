@@ -16,7 +16,7 @@
 
 #include "base/quantity.h"
 
-#define INTERVAL_MIN_PS (100 * PS_PER_MS) /* each look asks all processes */
+#define INTERVAL_MIN_PS (100 * PS_PER_MS) /* each sample queries all processes */
 
 /* --- command line --- */
 

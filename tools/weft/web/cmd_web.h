@@ -75,7 +75,7 @@ struct web_run {
 
 /* Returns NULL if out of memory. */
 struct web_run *web_run_make(void);
-/* Frees what a result replaces. */
+/* Frees data that the result contains. */
 void web_run_forget(struct web_run *run);
 /* A sample without data. */
 json_t *web_run_empty_sample(const struct web_run *run);
