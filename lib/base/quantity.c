@@ -22,7 +22,8 @@ static const struct unit unit_list[QUANTITY_KIND_COUNT][UNITS_MAX] = {
 	[QUANTITY_RATE] = {{"Gbps", 1000000000}, {"Mbps", 1000000}, {"kbps", 1000}, {"bps", 1}},
 	[QUANTITY_TIME] = {{"s", 1000000000000}, {"ms", 1000000000}, {"us", 1000000}, {"ns", 1000},
 		{"ps", 1}},
-	[QUANTITY_SIZE] = {{"MiB", 1048576}, {"KiB", 1024}, {"B", 1}},
+	[QUANTITY_SIZE] = {{"TiB", UINT64_C(1) << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20},
+		{"KiB", 1024}, {"B", 1}},
 	[QUANTITY_SHARE] = {{"%", QUANTITY_WHOLE_PPM / 100}},
 };
 
@@ -101,7 +102,7 @@ static bool unit_format(const struct unit *unit, uint64_t value, char out[QUANTI
 		out, QUANTITY_TEXT, "%" PRIu64 "%s", value / unit->factor, rest != 0 ? "." : "");
 
 	for (; rest != 0 && length < QUANTITY_TEXT; rest %= unit->factor) {
-		rest *= 10; /* no overflow: factors are below 2^40 */
+		rest *= 10; /* no overflow: factors are at most 2^40 */
 		out[length++] = (char)('0' + rest / unit->factor);
 	}
 	if (rest != 0 || length + strlen(unit->name) >= QUANTITY_TEXT)

@@ -13,7 +13,7 @@
 #define QUANTITY_KINDS(X)                                                       \
 	X(RATE, "a rate with its unit, such as 10Gbps (bps, kbps, Mbps, Gbps)") \
 	X(TIME, "a time with its unit, such as 30ns (ps, ns, us, ms, s)")       \
-	X(SIZE, "a size with its unit, such as 128KiB (B, KiB, MiB)")           \
+	X(SIZE, "a size with its unit, such as 128KiB (B, KiB, MiB, GiB, TiB)") \
 	X(SHARE, "a percentage, such as 75% (at most four digits after the point)")
 
 enum quantity_kind {

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "arrivals.h"
 
+#include "synthetic.h"
+
 /* -ln(1 - i / 512) for i = 0 .. 256, fixed point, divided by the mean that results from linear
  * interpolation; on average, one half-life passes before the last one. All sources read the same
  * table, so that it stays in the cache. */
@@ -169,7 +171,8 @@ double flow_sizes_wire_bytes(
 	double sum = 0;
 
 	for (unsigned i = 0; i < STEPS; i++) {
-		uint64_t bytes = size_at(sizes, (i + 0.5) / STEPS);
+		uint64_t drawn = size_at(sizes, (i + 0.5) / STEPS);
+		uint64_t bytes = drawn < SYNTHETIC_PREFIX_BYTES ? SYNTHETIC_PREFIX_BYTES : drawn;
 		uint64_t frames = (bytes + mtu_bytes - 1) / mtu_bytes;
 
 		sum += (double)(bytes + frames * overhead_bytes);

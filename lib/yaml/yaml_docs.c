@@ -304,7 +304,7 @@ static json_t *kind_schema(const struct yaml_field *field, const char *kind)
 	} quantities[] = {
 		{"<rate>", QUANTITY "(bps|kbps|Mbps|Gbps)$"},
 		{"<time>", QUANTITY "(ps|ns|us|ms|s)$"},
-		{"<size>", QUANTITY "(B|KiB|MiB)$"},
+		{"<size>", QUANTITY "(B|[KMGT]iB)$"},
 		{"<share>", QUANTITY "%$"},
 	};
 

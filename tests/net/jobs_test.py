@@ -139,7 +139,8 @@ class Jobs(unittest.TestCase):
                 ("  - {name: a, traffic: {pattern: uniform, to: [h1]}, hosts: 4}\n", "'from' and 'to' are not allowed"),
                 ("  - {name: a, traffic: {pattern: hotspot, to: [h1]}, hosts: 4}\n", "'from' and 'to' are not allowed"),
                 ("  - {name: a, traffic: {pattern: bit-reversal}, hosts: 4}\n", "sends only to hosts of the job"),
-                ("  - {name: a, traffic: {pattern: goal, file: x}, hosts: 4}\n", "expected 'schedule'"),
+                ("  - {name: a, traffic: {pattern: goal, file: x}, hosts: 4}\n", "as 'schedule' instead of 'traffic'"),
+                ("  - {name: a, traffic: {pattern: flows, sizes: hadoop, load: 30%, stop: 1ms}, hosts: 4}\n", "sends only to hosts of the job"),
                 (FIRST + "traffic: [{pattern: goal, file: ring.goal}]\n", "only one schedule is possible"),
                 (FIRST + "switch: {switching: wormhole}\n", "jobs are not supported with 'switching: wormhole'")):
             (self.dir / "run.yaml").write_text(RUN + jobs)

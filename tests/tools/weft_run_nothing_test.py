@@ -102,6 +102,12 @@ class Nothing(unittest.TestCase):
         (self.dir / "empty.goal").write_text(GOAL)
         self.check((f"traffic=[{{pattern: goal, file: {self.dir}/empty.goal}}]",), "is a schedule without messages$")
 
+    def test_a_schedule_that_does_not_get_to_its_end(self):
+        (self.dir / "late.goal").write_text(GOAL.replace("{\n}", "{\nl1: calc 9000000\nl2: send 8b to 1\nl2 requires l1\n}", 1))
+        late = f"traffic=[{{pattern: goal, file: {self.dir}/late.goal}}]"
+        self.check((late,), r"no operation of traffic\[0\] ended before the end at 600 us$")
+        self.check((late, "traffic[0].start=1ms"), r"traffic\[0\] starts at 1 ms, but the run ends at 600 us$")
+
     def test_a_schedule_that_only_computes_has_a_time(self):
         (self.dir / "calc.goal").write_text(GOAL.replace("{\n}", "{\nl1: calc 100\n}", 1))
         result, _ = self.measure((f"traffic=[{{pattern: goal, file: {self.dir}/calc.goal}}]",), code=0)

@@ -191,11 +191,14 @@ static void explain_silence(const struct entry_case *of)
 
 	time_text(of->entry->first_ps, first);
 	time_text(of->result->to_ns * PS_PER_NS, end);
-	if (of->config->pattern->schedule)
-		snprintf(of->text, of->size, "%s is a schedule without messages", of->name);
-	else if (of->config->start_ps / PS_PER_NS >= of->result->to_ns)
+	if (of->config->start_ps / PS_PER_NS >= of->result->to_ns)
 		snprintf(of->text, of->size, "%s starts at %s, but the run ends at %s", of->name,
 			time_text(of->config->start_ps, first), end);
+	else if (run_result_counter(of->result, "goal_unfinished") > 0)
+		snprintf(of->text, of->size, "no operation of %s ended before the end at %s",
+			of->name, end);
+	else if (of->config->pattern->schedule)
+		snprintf(of->text, of->size, "%s is a schedule without messages", of->name);
 	else if (of->config->load_ppm == 0 && !of->config->pattern->packets)
 		snprintf(of->text, of->size, "the load of %s is 0 %%", of->name);
 	else if (of->entry->senders == 0 || of->entry->first_ps == WEFT_TIME_NEVER)

@@ -56,14 +56,10 @@ static int check_pattern(const struct run_config_traffic *traffic,
 	if (yaml_tree_get(node, "from") != NULL || yaml_tree_get(node, "to") != NULL)
 		return yaml_tree_refuse(node, error,
 			"the hosts of a job send to each other, so 'from' and 'to' are not allowed");
-	if (pattern->schedule)
+	if (pattern->schedule || pattern->pairs || pattern->anywhere ||
+		(pattern->keys & TRAFFIC_TO) == 0 || (pattern->keys & TRAFFIC_SHARE) != 0)
 		return yaml_tree_refuse(node, error,
-			"pattern %s: expected 'schedule', the file, instead of 'traffic'",
-			pattern->name);
-	if (pattern->pairs || pattern->anywhere || (pattern->keys & TRAFFIC_TO) == 0 ||
-		(pattern->keys & TRAFFIC_SHARE) != 0)
-		return yaml_tree_refuse(node, error,
-			"pattern %s: expected one that sends only to hosts of the job, such as uniform",
+			"pattern %s: expected one that sends only to hosts of the job, such as uniform, or the file of a schedule as 'schedule' instead of 'traffic'",
 			pattern->name);
 	return 0;
 }

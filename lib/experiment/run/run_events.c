@@ -316,7 +316,7 @@ static int add_row(struct run_event_plan *plan, uint32_t row, weft_time end_ps, 
 			continue;
 		if (plan->occurrences == RUN_EVENTS_MAX)
 			return run_config_refuse(plan->run, &event->place, error,
-				"events: more than %u would occur in this run; expected a longer 'every'",
+				"events: more than %u would occur in this run; expected a longer 'every' or a shorter 'measure.duration'",
 				RUN_EVENTS_MAX);
 		result = add_event(plan, row, at, &rng);
 	}

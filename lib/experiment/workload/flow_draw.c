@@ -71,6 +71,8 @@ static int finish_sizes(const struct points *points, const char *path, struct fl
 	else if (whole < 1 - WHOLE_TOLERANCE || whole > 1 + WHOLE_TOLERANCE)
 		return error_set(
 			error, EINVAL, "%s: expected 1 or 100 as the share of the last line", path);
+	if (at[points->count - 1].bytes == 0)
+		return error_set(error, EINVAL, "%s: expected flows of at least 1 byte", path);
 	for (uint32_t i = 0; i < points->count; i++)
 		at[i].share = i + 1 < points->count ? at[i].share / whole : 1;
 	*sizes = (struct flow_sizes){path, at, points->count};

@@ -313,6 +313,8 @@ static int choose_hosts(struct placer *placer, uint32_t number)
 	}
 	if (result < 0 || (placer->chosen_count > 0 && placer->chosen_count >= job->hosts))
 		return result;
+	if (placer->chosen_count == job->hosts)
+		return refuse(placer, job, "its file contains no hosts");
 	snprintf(what, sizeof(what), "%u of its %u hosts are free in topology %.48s",
 		placer->chosen_count, job->hosts, placer->topology->name);
 	return refuse(placer, job, what);

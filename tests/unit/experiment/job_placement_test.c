@@ -165,5 +165,5 @@ UNIT_TEST(hosts_that_do_not_exist_or_are_not_free_are_refused)
 	expect_refused("{name: a, schedule: /x, placement: \"file:%s\"}", "h1\nh1\n",
 		":2: job a already has host h1");
 	expect_refused("{name: a, schedule: /x, placement: \"file:%s\"}", "# none\n",
-		"job a: 0 of its 0 hosts are free");
+		"job a: its file contains no hosts");
 }

@@ -216,7 +216,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "switch: {bufer: 1KiB}\n",
 			"r.yaml:4:10: unknown key 'bufer' in 'switch', nearest is buffer; known keys: …"},
 		{HEAD "switch: {buffer: 128}\n",
-			"r.yaml:4:18: 'buffer: 128': expected a size with its unit, such as 128KiB (B, KiB, MiB)"},
+			"r.yaml:4:18: 'buffer: 128': expected a size with its unit, such as 128KiB (B, KiB, MiB, GiB, TiB)"},
 		{HEAD "switch: {voq: yes}\n",
 			"r.yaml:4:15: 'voq: yes': expected one of false, true"},
 		{HEAD "switch: {routing-start: tail}\n",
@@ -407,7 +407,7 @@ UNIT_TEST(an_override_is_checked_like_the_file)
 		"--set switch.bufer: unknown key 'bufer' in 'switch', nearest is buffer; known keys: …");
 	assert_refused(HEAD, "switch.buffer=64",
 		"--set switch.buffer: 'buffer: 64': expected a size with its unit, such as "
-		"128KiB (B, KiB, MiB)");
+		"128KiB (B, KiB, MiB, GiB, TiB)");
 	assert_refused(HEAD, "switch.buffer=1KiB",
 		"--set switch.buffer: switch.buffer: each of 1 VCs must hold a frame of "
 		"switch.mtu: expected 4224B or more");

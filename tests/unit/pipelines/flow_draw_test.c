@@ -79,6 +79,16 @@ UNIT_TEST(flows_take_their_share_of_each_link)
 	}
 }
 
+/* Each is sent as 16 bytes, with 70 bytes of headers and gap. */
+UNIT_TEST(flows_of_a_byte_take_no_more_than_the_load)
+{
+	OWNED(drawn) drawn = draw("full:switches=1,hosts=16,rate=100Gbps",
+		"sizes: 'cdf:%s', load: 30%%, stop: 200us", "1 1\n");
+	double share = drawn.flows.count * 86 * 8 / (16 * 200e-6 * 100e9);
+
+	assert_true(fabs(share / 0.3 - 1) < 0.02);
+}
+
 /* Checks the share of flows up to each point, and that none lies beyond. */
 UNIT_TEST(sizes_have_the_shares_of_their_file)
 {
@@ -144,6 +154,7 @@ UNIT_TEST(bad_files_are_refused_with_their_line)
 		{"sizes: 'cdf:%s'", "", ": expected 1 or 100 as the share of the last line"},
 		{"sizes: 'cdf:%s'", "1 0\n2 50\n",
 			": expected 1 or 100 as the share of the last line"},
+		{"sizes: 'cdf:%s'", "0 0.5\n0 1\n", ": expected flows of at least 1 byte"},
 		{"sizes: 'cdf:%s'", "1\n", ":1: expected BYTES SHARE"},
 		{"sizes: 'cdf:%s'", "1.5 1\n", ":1: '1.5': expected a number of bytes up to 2^40"},
 		{"sizes: 'cdf:%s'", "1 -1\n", ":1: '-1': expected a share from 0 to 1, or to 100"},

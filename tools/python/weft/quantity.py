@@ -41,8 +41,8 @@ KINDS = (
     ),
     Kind(
         "bytes",
-        {"MiB": 1048576, "KiB": 1024, "B": 1},
-        "a size with its unit, such as 128KiB (B, KiB, MiB)",
+        {"TiB": 2**40, "GiB": 2**30, "MiB": 2**20, "KiB": 1024, "B": 1},
+        "a size with its unit, such as 128KiB (B, KiB, MiB, GiB, TiB)",
     ),
     Kind(
         "share",
