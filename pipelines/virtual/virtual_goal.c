@@ -35,7 +35,7 @@ void virtual_goal_add(struct virtual_goal_state *all, const struct virtual_goal_
 bool virtual_goal_is_over(
 	const struct virtual_fabric *fabric, const struct virtual_goal_state *state)
 {
-	return fabric->goal != NULL && state->hosts_done == fabric->goal->senders &&
+	return fabric->goal != NULL && state->hosts_done == fabric->goal->busy_hosts &&
 	       state->delivered == state->sent;
 }
 

@@ -149,17 +149,38 @@ static int place_part(struct run_goal *goal, const struct run_goal_part *part,
 					first[1] - first[0], topology, where, turn, error);
 }
 
-static void note_hosts(struct run_goal *goal, struct run_goal_part *part)
+/* Returns true if the rank sends messages, or answers to requests for long messages. */
+static bool has_send(const struct run_goal *goal, const struct goal_rank *rank)
 {
+	for (uint32_t i = 0; i < rank->count; i++) {
+		const struct goal_op *op = &goal->goal->op[rank->first + i];
+
+		if (op->kind == GOAL_SEND ||
+			(op->kind == GOAL_RECV && goal->rendezvous_bytes != 0 &&
+				op->amount > goal->rendezvous_bytes))
+			return true;
+	}
+	return false;
+}
+
+/* 'sends': hosts that are already among the senders. */
+static void note_hosts(struct run_goal *goal, struct run_goal_part *part, bool *sends)
+{
+	const struct goal *schedule = goal->goal;
+
 	part->first_sender = goal->senders;
 	for (uint32_t i = 0; i < part->ranks; i++) {
 		uint32_t rank = part->first_rank + i;
 		uint16_t host = goal->host_of[rank];
 
-		if (goal->rank_of[host] != RUN_GOAL_NO_RANK || goal->goal->rank[rank].count == 0)
+		if (goal->rank_of[host] == RUN_GOAL_NO_RANK && schedule->rank[rank].count > 0) {
+			goal->rank_of[host] = rank;
+			goal->entry_of[host] = part->entry;
+			goal->busy_hosts++;
+		}
+		if (sends[host] || !has_send(goal, &schedule->rank[rank]))
 			continue;
-		goal->rank_of[host] = rank;
-		goal->entry_of[host] = part->entry;
+		sends[host] = true;
 		goal->sender[goal->senders++] = host;
 	}
 	part->senders = goal->senders - part->first_sender;
@@ -195,6 +216,7 @@ static int place_ranks(struct run_goal *goal, const struct run_config *run,
 	const struct topology *topology, struct error *error)
 {
 	uint16_t *turn = calloc((size_t)topology->hosts + 1, sizeof(*turn));
+	bool *sends = calloc((size_t)topology->hosts + 1, sizeof(*sends));
 	uint32_t ranks = goal->goal->ranks;
 	struct job_placement placement = {NULL};
 	int result = 0;
@@ -205,8 +227,9 @@ static int place_ranks(struct run_goal *goal, const struct run_config *run,
 	goal->entry_of = calloc((size_t)topology->hosts + 1, sizeof(*goal->entry_of));
 	goal->sender = calloc(ranks, sizeof(*goal->sender));
 	if (goal->host_of == NULL || goal->rank_of == NULL || goal->entry_of == NULL ||
-		goal->sender == NULL || turn == NULL) {
+		goal->sender == NULL || turn == NULL || sends == NULL) {
 		free(turn);
+		free(sends);
 		return error_set(error, ENOMEM, "not enough memory for a schedule");
 	}
 	for (uint32_t host = 0; host < topology->hosts; host++)
@@ -216,10 +239,11 @@ static int place_ranks(struct run_goal *goal, const struct run_config *run,
 	for (uint32_t i = 0; i < goal->parts && result == 0; i++) {
 		result = place_part(goal, &goal->part[i], run, topology, &placement, turn, error);
 		if (result == 0)
-			note_hosts(goal, &goal->part[i]);
+			note_hosts(goal, &goal->part[i], sends);
 	}
 	free(placement.host);
 	free(turn);
+	free(sends);
 	return result == 0 ? check_planes(goal, topology, error) : result;
 }
 

@@ -28,13 +28,14 @@ struct run_goal_part {
 struct run_goal {
 	struct goal *goal;
 	struct run_flows
-		flows;     /* flows from which the schedule was built; empty with pattern goal */
-	uint16_t *host_of; /* [ranks] host indices in the topology */
-	uint32_t *rank_of; /* [hosts]: first rank of the host, or RUN_GOAL_NO_RANK */
-	uint32_t hosts;    /* number in the topology */
+		flows;       /* flows from which the schedule was built; empty with pattern goal */
+	uint16_t *host_of;   /* [ranks] host indices in the topology */
+	uint32_t *rank_of;   /* [hosts]: first rank of the host, or RUN_GOAL_NO_RANK */
+	uint32_t hosts;      /* number in the topology */
+	uint32_t busy_hosts; /* number of hosts with operations */
 	/* [hosts]: traffic entry of the host, if it has ranks. */
 	uint8_t *entry_of;
-	uint16_t *sender; /* [senders] hosts with ranks */
+	uint16_t *sender; /* [senders] hosts with ranks that send */
 	uint32_t senders;
 	struct run_goal_part *part; /* [parts] sorted by first rank */
 	uint32_t parts;

@@ -84,17 +84,20 @@ UNIT_TEST(a_file_places_the_ranks)
 	run_goal_close(goal);
 }
 
-UNIT_TEST(a_host_with_several_ranks_is_one_sender)
+UNIT_TEST(each_host_whose_ranks_send_is_one_sender)
 {
+	static const char schedule[] = "num_ranks 3\nrank 0 {\nsend 8b to 1\n}\n"
+				       "rank 1 {\nrecv 8b from 0\nrecv 8b from 2\n}\n"
+				       "rank 2 {\nsend 8b to 1\n}\n";
 	struct run_goal *goal;
 	char message[ERROR_TEXT];
 
 	assert_int_equal(
-		open_goal(SCHEDULE, "0 h4\n1 h2\n2 h4\n", 5, &goal, message, sizeof(message)), 0);
-	assert_int_equal(goal->senders, 2);
+		open_goal(schedule, "0 h4\n1 h2\n2 h4\n", 5, &goal, message, sizeof(message)), 0);
+	assert_int_equal(goal->senders, 1);
 	assert_int_equal(goal->sender[0], 4);
-	assert_int_equal(goal->sender[1], 2);
 	assert_int_equal(goal->rank_of[4], 0);
+	assert_int_equal(goal->rank_of[2], 1);
 	run_goal_close(goal);
 }
 
