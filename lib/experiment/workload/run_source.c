@@ -313,7 +313,8 @@ static int sends(const struct run_config *run, const struct run_hosts *traffic, 
 		result = 1;
 	} else if (result == 0) {
 		result = pattern->sends(state, &config);
-		pattern->fini(state);
+		if (pattern->fini != NULL)
+			pattern->fini(state);
 	}
 	free(list);
 	return result;

@@ -359,8 +359,9 @@ UNIT_TEST(the_same_seed_gives_the_same_schedule)
 				/* One is looked at late, the other often. */
 				weft_time now = 0;
 
-				while (!traffic_poll(a, now, &x))
-					now += PS_PER_US;
+				for (; !traffic_poll(a, now, &x); now += PS_PER_US)
+					if (traffic_finished(a, now))
+						fail_msg("%s ends early", pattern->name);
 				assert_true(traffic_poll(b, PS_PER_S, &y));
 				assert_memory_equal(&x, &y, sizeof(x));
 				traffic_accept(a);
