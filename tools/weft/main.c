@@ -25,7 +25,7 @@ static const struct command commands[] = {
 	{"audit", cmd_audit, "check captures against the rules of the fabric"},
 	{"capture", cmd_capture, "extract the packets of TAPs from a capture"},
 	{"goal", cmd_goal, "generate and check GOAL schedules"},
-	{"lab", cmd_lab, "run a lab of real processes: up, status, web, run, exec, down and more"},
+	{"lab", cmd_lab, "run a fabric that stays up: up, status, web, run, exec, down ..."},
 	{"port", cmd_port, "manage PCI network interfaces: list, bind, release, check"},
 	{"route", cmd_route, "compute, verify and show routes"},
 	{"topo", cmd_topo, "generate, check and draw topologies"},
@@ -43,14 +43,14 @@ static const struct command commands[] = {
 };
 
 static const char clocks[] =
-	"The same switches and hosts run on either clock; 'clock' in the run file selects it.\n"
+	"The same switches and hosts run on either clock ('clock' in the run file):\n"
 	"\n"
-	"  virtual  Simulation: time advances from event to event. Up to 65,536 hosts, no root,\n"
-	"           identical results for the same file and seed. For curves and papers.\n"
+	"  virtual  Simulation: time advances from event to event. No root, up to 65,536\n"
+	"           hosts, identical results for the same file and seed. For papers.\n"
 	"           Only on this clock: wormhole switching, switch.routing-delay,\n"
 	"           --workers, --mpi.\n"
-	"  real     Emulation: poll loops move real frames. Tens of switches, limited by the\n"
-	"           cores. For ping, iperf3, MPI, captures and failures.\n"
+	"  real     Emulation: poll loops move real frames. Tens of switches, limited by\n"
+	"           the cores. For ping, iperf3, MPI, captures and failures.\n"
 	"           Only on this clock: edges (TAPs), the mapper, labs, --dilation.\n"
 	"\n"
 	"  weft run FILE --clock virtual     overrides the file\n";
@@ -58,13 +58,13 @@ static const char clocks[] =
 static const char files[] =
 	"Files are YAML. The first key names the kind:\n"
 	"\n"
-	"  weft: run/1        an experiment              weft run, weft sweep     weft-run(5)\n"
-	"  weft: lab/1        a fabric that stays up     weft lab                 weft-lab(5)\n"
-	"  weft: topology/1   switches, hosts, links     all commands             weft-topology(5)\n"
-	"  weft: cases/1      named settings             weft sweep --cases       weft-result(5)\n"
+	"  weft: run/1       an experiment           weft run, sweep     weft-run(5)\n"
+	"  weft: lab/1       a fabric that stays up  weft lab            weft-lab(5)\n"
+	"  weft: topology/1  switches, hosts, links  all commands        weft-topology(5)\n"
+	"  weft: cases/1     named settings          weft sweep --cases  weft-result(5)\n"
 	"\n"
-	"Quantities need units: 100Gbps, 30ns, 64KiB, 80%. A topology may also be a generator with\n"
-	"its options, such as 'rlft:ports=8,stages=2' ('weft topo gen --help' lists them).\n"
+	"Quantities need units: 100Gbps, 30ns, 64KiB, 80%. A topology may also be a\n"
+	"generator, such as 'rlft:ports=8,stages=2' ('weft topo gen --help' lists them).\n"
 	"\n"
 	"  weft run --explain FILE                      every key with its value\n"
 	"  weft run FILE --set traffic.0.load=40%       changes a key\n"
@@ -80,24 +80,23 @@ static const char experiments[] =
 	"\n"
 	"In Python: import weft; weft.run(...), weft.sweep(...), weft.read(DIR).frame\n";
 
-static const char up[] =
-	"A lab is a fabric on the real clock that runs until it is taken down:\n"
-	"\n"
-	"  weft lab up LAB.yaml              start it\n"
-	"  weft lab status LAB               processes, links, counters\n"
-	"  weft lab web LAB                  a page that draws it\n"
-	"  weft lab exec LAB h0 -- ping h3   a program in a host ('edges' in the file; root)\n"
-	"  weft lab link LAB s0:2 down       cut a cable\n"
-	"  weft lab run LAB --duration 2s    send the traffic of the file\n"
-	"  weft lab down LAB                 end it\n"
-	"\n"
-	"An example without edges: topo/lab-two-leaves.yaml. TAPs, veth pairs and NICs need root.\n";
+static const char up[] = "A lab is a fabric on the real clock that runs until it is taken down:\n"
+			 "\n"
+			 "  weft lab up LAB.yaml              start it\n"
+			 "  weft lab status LAB               processes, links, counters\n"
+			 "  weft lab web LAB                  a page that draws it\n"
+			 "  weft lab exec LAB h0 -- ping h3   a program in a host (root; 'edges')\n"
+			 "  weft lab link LAB s0:2 down       cut a cable\n"
+			 "  weft lab run LAB --duration 2s    send the traffic of the file\n"
+			 "  weft lab down LAB                 end it\n"
+			 "\n"
+			 "Without 'edges', as in topo/lab-two-leaves.yaml, a lab needs no root.\n";
 
 static const char exits[] =
 	"  0    success\n"
 	"  1    completed with a bad result: frames lost, a deadlock, differences\n"
 	"  2    invalid request: a file, a key, an option\n"
-	"  3    not possible on this machine: not enough memory, missing privileges, a missing package\n"
+	"  3    not possible on this machine: memory, privileges or a package are missing\n"
 	"  130  ended by Ctrl-C\n"
 	"\n"
 	"'weft COMMAND --help' explains exit code 1 for each command.\n";

@@ -72,7 +72,7 @@ static const struct command_part *part_at(const struct command_parts *parts, uns
 void command_parts_print(const struct command_parts *parts, FILE *out)
 {
 	for (unsigned i = 0; i < parts->count; i++)
-		fprintf(out, "%s weft %s %-8s %s\n", i == 0 ? "usage:" : "      ", parts->command,
+		fprintf(out, "%s weft %s %-9s %s\n", i == 0 ? "usage:" : "      ", parts->command,
 			part_at(parts, i)->name, part_at(parts, i)->arguments);
 }
 

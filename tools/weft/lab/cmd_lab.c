@@ -277,7 +277,7 @@ static const struct part {
 	{{"clear", "LAB", host_options,
 		 "Resets the counters of 'status', 'top', 'web' and 'metrics' to 0."},
 		cmd_lab_clear},
-	{{"apply", "FILE", apply_options,
+	{{"apply", "LAB.yaml", apply_options,
 		 "Changes a running lab to match the devices and cables of the file: adds, removes and "
 		 "re-cables devices while the traffic of all others continues."},
 		cmd_lab_apply},
