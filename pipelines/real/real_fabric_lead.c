@@ -70,8 +70,9 @@ static void begin_measuring(struct real_fabric *fabric, weft_time now, bool fres
 
 	real_totals_read(fabric, now, &totals);
 	real_entries_read(fabric, fresh);
+	/* Only the sources start anew; the counts of programs continue. */
 	if (fresh)
-		totals.generated_wire_bytes = 0;
+		totals.generated_wire_bytes = totals.edge_generated_wire_bytes;
 	if (now <= fabric->measure_from)
 		forget_latencies(&fabric->work->window, &totals);
 	measure_window_begin(&fabric->work->window, &totals);

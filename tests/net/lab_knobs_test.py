@@ -91,7 +91,9 @@ class Events(unittest.TestCase):
 class Knobs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.lab = labs.Lab(WEFT, "k", LAB, labs.two_switches())
+        files = labs.two_switches()
+        files["topology.yaml"] = files["topology.yaml"].replace("s1, ports: 4", "s1, ports: 5")
+        cls.lab = labs.Lab(WEFT, "k", LAB, files)
         cls.addClassCleanup(cls.lab.remove)
         cls.lab.up()
 
@@ -384,10 +386,10 @@ class Knobs(unittest.TestCase):
         self.assertEqual([process["pid"] for process in self.lab.status()["processes"]], pids)
 
     def test_what_cannot_be_set_is_refused(self):
-        for words, text in ((("h0:0", "rate=0Mbps"), "'rate=0Mbps': expected a rate with its unit"),
+        for words, text in ((("h0:0", "rate=0Mbps"), "'rate=0Mbps': expected at least 1kbps"),
                             (("s0:2", "speed=1"), "'speed=1': expected reset, or rate="),
                             (("s0:2", "rate=fast"), "'rate=fast': expected a rate with its unit"),
-                            (("s0:2", "corrupt=101%"), "'corrupt=101%': expected a percentage"),
+                            (("s0:2", "corrupt=101%"), "'corrupt=101%': expected at most 100%"),
                             (("h0:0", "delay=1001s"), "'delay=1001s': expected at most 1000s"),
                             (("s0:9", "reset"), "s0:9: no such cable"), (("s7:*", "reset"), "s7:*: no such cable"),
                             (("all>", "reset"), "all>: no such cable")):
@@ -501,6 +503,11 @@ class Knobs(unittest.TestCase):
             done = self.lab.weft("capture", "s0:2", *words)
             self.assertEqual((done.returncode, done.stdout), (2, ""), words)
             self.assertIn(said, done.stderr)
+
+    def test_a_port_without_a_cable_is_refused(self):
+        done = self.lab.weft("capture", "s1:4")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("s1:4: no such port with a cable", done.stderr)
 
     def test_a_port_that_is_named_twice_is_refused(self):
         done = self.lab.weft("capture", "s0:2", "s0:2")

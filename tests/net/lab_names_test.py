@@ -92,6 +92,17 @@ class Names(unittest.TestCase):
             self.assertIn(f"weft lab up --restart {path}", said)
         self.must("run", "changed")
 
+    def test_a_changed_file_takes_its_lab_down_and_another_file_of_the_same_name_does_not(self):
+        path, other = self.file("mine"), self.path("other.yaml")
+        self.must("up", path)
+        self.write(other, LAB.format(name="mine", load="6%", topology="pair.yaml"))
+        for part in ("up", "down"):
+            self.assertIn(f"started from {path};", self.must(part, other, code=2).stderr)
+        self.assertIn("3 of 3 processes", self.must("status", "mine").stdout)
+        self.file("mine", load="6%")
+        self.must("down", path)
+        self.assertEqual(self.labs(), {})
+
     def test_a_topology_that_has_changed_is_a_change_of_the_lab(self):
         path = self.file("wider")
         self.must("up", path)

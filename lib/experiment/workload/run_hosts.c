@@ -275,7 +275,8 @@ static int resolve_set(
 	if (result == 0 && (kind == RUN_HOSTS_LIST || kind == RUN_HOSTS_SHARE))
 		take(resolver, list.host, list.count);
 	if (result == 0 && list.count == 0)
-		result = refuse(resolver, &hosts->place, "no host is left for 'rest'");
+		result = refuse(resolver, &hosts->place,
+			"no host is left for 'rest', the default of 'from'; expected other hosts, or 'all'");
 	return result;
 }
 

@@ -14,8 +14,8 @@
 
 /* weft lab down */
 
-/* Finds the running processes in the run directory. The lab file may have changed since the start,
- * so only the lab's name is read from it. */
+/* Finds the running processes in the run directory: the lab file may have changed since the start,
+ * but a different file with the same name must not end the lab. */
 static int find_run_dir(const struct lab_arguments *arguments, char *dir, size_t size,
 	bool *console, struct error *error)
 {
@@ -36,7 +36,10 @@ static int find_run_dir(const struct lab_arguments *arguments, char *dir, size_t
 		if (result < 0)
 			return result;
 		snprintf(target.dir, sizeof(target.dir), "%s", lab.plan->run_dir);
+		result = lab_snapshot_check_source(&lab, error);
 		lab_close(&lab);
+		if (result < 0)
+			return result;
 	}
 	*console = target.console;
 	snprintf(dir, size, "%s", target.dir);

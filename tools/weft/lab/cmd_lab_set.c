@@ -62,11 +62,11 @@ static int read_word(struct setting *setting, const char *text, struct error *er
 			"'%s': expected reset, or rate=, delay=, jitter=, loss=, corrupt=, "
 			"credit-loss= or reorder= with a value",
 			text);
-	if (quantity_parse(info->kind, equals + 1, &value) < 0 ||
-		(info->kind == QUANTITY_SHARE && value > QUANTITY_WHOLE_PPM) ||
-		(info->kind == QUANTITY_RATE && value == 0))
+	if (quantity_parse(info->kind, equals + 1, &value) < 0)
 		return error_set(
 			error, EINVAL, "'%s': expected %s", text, quantity_expected(info->kind));
+	if (info->kind == QUANTITY_SHARE && value > QUANTITY_WHOLE_PPM)
+		return error_set(error, EINVAL, "'%s': expected at most 100%%", text);
 	if (info->kind == QUANTITY_RATE && value < TOPOLOGY_RATE_MIN_BPS)
 		return error_set(error, EINVAL, "'%s': expected at least 1kbps", text);
 	if (info->kind == QUANTITY_TIME && value > TIME_MAX_PS)
@@ -276,6 +276,7 @@ static enum weft_exit set_links(
 	struct setting setting = {.lab = lab,
 		.state = state,
 		.now = calloc(lab->topology->links + 1u, sizeof(*setting.now))};
+	void *prefix = (void *)(uintptr_t) "weft lab set";
 	struct error error;
 	int result = setting.now == NULL ? error_set(&error, ENOMEM, "out of memory") : 0;
 
@@ -285,9 +286,11 @@ static enum weft_exit set_links(
 		result = read_words(&setting, arguments, &error);
 	if (result == 0)
 		result = order(&setting, &error);
-	if (result == 0)
-		credit_cover_links(&lab->config->run, lab->topology, setting.now, credit_cover_warn,
-			(void *)(uintptr_t) "weft lab set");
+	if (result == 0) {
+		credit_cover_links(
+			&lab->config->run, lab->topology, setting.now, credit_cover_warn, prefix);
+		lab_links_warn_delay(lab, setting.now, credit_cover_warn, prefix);
+	}
 	free(setting.now);
 	return result < 0 ? command_error(COMMAND, result, &error) : EXIT_DONE;
 }

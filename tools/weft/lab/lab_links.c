@@ -8,6 +8,7 @@
 #include "cmd_lab.h"
 #include "lab_links.h"
 #include "lab_query.h"
+#include "link/link_end.h"
 #include "link/pacer.h"
 
 struct range {
@@ -152,6 +153,24 @@ void lab_links_print_knobs(const json_t *link, FILE *out)
 		fputs(" as fast as its device", out);
 }
 
+void lab_links_warn_delay(
+	const struct lab *lab, const struct topology_link *now, credit_cover_fn *tell, void *ctx)
+{
+	weft_time hello = lab->config->run.hello_ps, delay = 0;
+	char text[CREDIT_COVER_TEXT], is[QUANTITY_TEXT], interval[QUANTITY_TEXT];
+
+	for (uint32_t i = 0; i < lab->topology->links; i++)
+		delay = now[i].delay_ps > delay ? now[i].delay_ps : delay;
+	if (delay <= (LINK_HELLOS_MISSED - 1) * hello)
+		return;
+	quantity_format(QUANTITY_TIME, delay, is);
+	quantity_format(QUANTITY_TIME, hello, interval);
+	snprintf(text, sizeof(text),
+		"delay %s: hellos (every %s) are this late, so a change of the delay can take the link down; in the lab file, 'hello' and the times of 'mapper' should exceed a round trip",
+		is, interval);
+	tell(ctx, text);
+}
+
 void lab_cover_report(const struct lab *lab, credit_cover_fn *tell, void *ctx)
 {
 	struct topology timed = *lab->topology;
@@ -165,6 +184,7 @@ void lab_cover_report(const struct lab *lab, credit_cover_fn *tell, void *ctx)
 			timed.link_at[i].rate_bps = 0;
 	}
 	credit_cover_report(&lab->config->run, &timed, tell, ctx);
+	lab_links_warn_delay(lab, timed.link_at, tell, ctx);
 	free(timed.link_at);
 }
 

@@ -11,11 +11,16 @@
 #include "base/weft_error.h"
 #include "experiment/lab/lab.h"
 #include "lab_state.h"
+#include "setup/credit_cover.h"
 #include "setup/link_knobs.h"
 
 /* Prints, for example, "links: 4 shared, 1Gbps, 5us; 2 veth, as fast as their devices" and a
  * newline. 'here': links that end in a process of this machine; NULL: all links. */
 void lab_links_print(const struct lab *lab, const bool *here, FILE *out);
+
+/* Warns if a link's delay in 'now' [link] is so long that hellos arrive too late. */
+void lab_links_warn_delay(
+	const struct lab *lab, const struct topology_link *now, credit_cover_fn *tell, void *ctx);
 
 /* Prints a warning on stderr for each port in 'links' (from /weft/links) whose NIC is slower than
  * the file requires. */

@@ -277,6 +277,19 @@ static bool make_absolute(const char *file, char out[PATH_MAX])
 	return length < PATH_MAX;
 }
 
+int lab_snapshot_check_source(const struct lab *lab, struct error *error)
+{
+	char given[PATH_MAX], source[PATH_MAX];
+
+	lab_snapshot_source(lab->plan->run_dir, source, sizeof(source));
+	if (source[0] == '\0' || !make_absolute(lab->path, given) || strcmp(source, given) == 0 ||
+		lab_snapshot_check(lab, error) == 0)
+		return 0;
+	return error_set(error, EINVAL,
+		"%s: lab %s was started from %s; to take it down, give its name instead of the file",
+		lab->path, lab->plan->lab, source);
+}
+
 /* Finds the lab that was started from a file that no longer exists. */
 static bool find_by_source(const char *file, struct lab_target *target)
 {

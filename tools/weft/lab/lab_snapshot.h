@@ -56,5 +56,9 @@ int lab_snapshot_check(const struct lab *lab, struct error *error);
 /* Like lab_snapshot_check(), ignoring these keys; the list ends with NULL. */
 int lab_snapshot_check_but(const struct lab *lab, const char *const *but, struct error *error);
 
+/* Returns 0, or -EINVAL with error set: the lab in the run directory was started from a different
+ * file with different contents. */
+int lab_snapshot_check_source(const struct lab *lab, struct error *error);
+
 /* Writes the file from which the lab in 'dir' was started; "" if unknown. */
 void lab_snapshot_source(const char *dir, char *path, size_t size);

@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <limits.h>
 #include <net/if.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include "experiment/lab/lab_security.h"
 #include "experiment/run/run_config.h"
 #include "experiment/workload/run_hosts.h"
+#include "lab_snapshot.h"
 #include "lab_spawn.h"
 #include "lab_state.h"
 #include "mapper/mapper_frame.h"
@@ -339,15 +341,17 @@ static int choose_ended(struct lab_up *up, const struct lab_state *former, struc
 static int check_rest(struct lab_up *up, const struct lab_state *former, struct error *error)
 {
 	const struct lab_record *alive = find_alive(up, former, false);
+	char source[PATH_MAX];
 
 	up->nothing = alive != NULL && up->arguments->alone;
 	if (up->nothing)
 		return 0;
 	if (alive == NULL)
 		return check_comes_back(up, former, error);
+	lab_snapshot_source(former->dir, source, sizeof(source));
 	return error_set(error, EINVAL,
-		"lab %s is already up (%s is process %ld); 'weft lab down %s' ends it",
-		up->lab.plan->lab, alive->name, (long)alive->pid, up->arguments->file);
+		"lab %s is already up (%s is process %ld), started from %s; 'weft lab down %s' ends it",
+		up->lab.plan->lab, alive->name, (long)alive->pid, source, up->lab.plan->lab);
 }
 
 /* Returns the records of the wanted processes; 'former' still owns what they point to. */

@@ -43,6 +43,11 @@ static enum weft_exit run(
 	if (code != EXIT_DONE)
 		return code;
 	edge = lab_hosts_find(&hosts, arguments->word[0]);
+	/* 'weft lab mpirun' has chosen endpoints. */
+	if (edge != NULL && edge->netns[0] == '\0' && !arguments->joined)
+		fprintf(stderr,
+			"weft %s: lab %s has no 'edges': the program uses this machine's network, and reaches the lab only through an endpoint\n",
+			command, hosts.lab.plan->lab);
 	code = edge != NULL ? lab_hosts_exec(&hosts, edge, argv) : EXIT_BAD_REQUEST;
 	lab_hosts_close(&hosts);
 	return code;

@@ -224,19 +224,16 @@ static bool check_mapping(const struct lab *lab, const struct lab_state *state, 
 	return done;
 }
 
-/* Removes latencies if frames arrived but the clocks of their senders are all unknown. */
+/* Removes latencies that nothing measured, because all frames carried programs' packets or came
+ * from hosts with unknown clocks. */
 static void forget_latencies(json_t *all)
 {
 	static const char *const names[] = {"network_latency_p50_ns", "network_latency_p99_ns"};
 	const char *host;
 	json_t *counters;
 
-	if (json_array_size(json_object_get(all, "elsewhere")) == 0)
-		return;
 	json_object_foreach(json_object_get(all, "nics"), host, counters)
 	{
-		if (json_count_of(counters, "frames_delivered") == 0)
-			continue;
 		for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 			if (json_count_of(counters, names[i]) == 0)
 				json_object_set_new(counters, names[i], json_null());
@@ -342,9 +339,25 @@ static uint64_t sum_refused(const json_t *all)
 	return refused;
 }
 
+/* Returns true if the link went down without a command while the process at its other end kept
+ * running. */
+static bool fell(const struct lab *lab, const struct lab_state *state, const json_t *link)
+{
+	const char *peer = lab_text(link, "peer");
+	char device[TOPOLOGY_NAME_MAX];
+	const struct lab_record *record;
+
+	snprintf(device, sizeof(device), "%.*s", (int)strcspn(peer, ":"), peer);
+	record = lab_record_of(lab, state, device);
+	if (record != NULL && record->remote == NULL &&
+		(record->restarts > 0 || !lab_record_alive(record)))
+		return false;
+	return json_count_of(link, "link_downs") > json_count_of(link, "link_downs_ordered");
+}
+
 /* Returns true if links went down without a command, or messages were refused. If a cable was ever
  * cut, refused messages do not count, because the cut may be the cause. */
-static bool suffers(const json_t *all)
+static bool suffers(const struct lab *lab, const struct lab_state *state, const json_t *all)
 {
 	bool cut = false;
 	json_t *link;
@@ -354,7 +367,7 @@ static bool suffers(const json_t *all)
 	{
 		uint64_t ordered = json_count_of(link, "link_downs_ordered");
 
-		if (json_count_of(link, "link_downs") > ordered)
+		if (fell(lab, state, link))
 			return true;
 		cut = cut || ordered > 0 || strcmp(lab_text(link, "state"), "cut") == 0;
 	}
@@ -364,7 +377,7 @@ static bool suffers(const json_t *all)
 /* Returns a text such as "s3's loop stalled for 410 ms" if a loop stalled for more than three
  * hellos and, for a reason other than a cable that a command cut, links went down or messages were
  * refused; otherwise "". 'all': a document of lab_collect(). The caller's reference. */
-static json_t *lab_starved(const json_t *all, weft_time hello_ps)
+static json_t *lab_starved(const struct lab *lab, const struct lab_state *state, const json_t *all)
 {
 	json_t *loops = json_object_get(all, "loops"), *loop;
 	const char *name, *who = "";
@@ -378,7 +391,8 @@ static json_t *lab_starved(const json_t *all, weft_time hello_ps)
 		stall_ns = json_count_of(loop, "loop_stall_ns");
 		who = name;
 	}
-	if (stall_ns <= LINK_HELLOS_MISSED * hello_ps / PS_PER_NS || !suffers(all))
+	if (stall_ns <= LINK_HELLOS_MISSED * lab->config->run.hello_ps / PS_PER_NS ||
+		!suffers(lab, state, all))
 		return json_string("");
 	return json_sprintf("%.*s's loop stalled for %.0f ms", (int)strcspn(who, "/"), who,
 		(double)stall_ns / 1e6);
@@ -401,7 +415,7 @@ json_t *lab_collect(const struct lab *lab, const struct lab_state *state, bool p
 	json_object_set_new(all, "up", json_boolean(up));
 	forget_latencies(all);
 	json_object_set_new(all, "edges", list_edges(lab, all));
-	json_object_set_new(all, "starved", lab_starved(all, lab->config->run.hello_ps));
+	json_object_set_new(all, "starved", lab_starved(lab, state, all));
 	return all;
 }
 
