@@ -35,7 +35,7 @@ static int check_file(const char *path, struct error *error)
 	if (path[0] == '\0')
 		return error_set(error, EINVAL, "'': expected a file name");
 	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-		return error_set(error, EINVAL, "%s: is a folder; expected a file", path);
+		return error_set(error, EINVAL, "%s is a folder; expected a file", path);
 	slash = strrchr(path, '/');
 	if (access(path, F_OK) != 0) {
 		size_t length = slash == NULL ? 0 : (size_t)(slash - path) + 1;

@@ -147,7 +147,7 @@ static int check_needs(
 			config->routing.algorithm->name, name);
 	if (config->routing.adaptive->notified && !config->sw.voq)
 		return yaml_tree_refuse(run_config_nearest(root, "switch", "voq"), error,
-			"switch.voq: the detector uses VOQs: expected 'true' with 'adaptive: "
+			"switch.voq: the detector uses VOQs; expected 'true' with 'adaptive: "
 			"%s'",
 			name);
 	return 0;

@@ -528,7 +528,7 @@ int route_file_load(const struct topology *topology, const char *path, struct ro
 			       ? error_set(error, EINVAL, "%s", why.text)
 			       : error_set(error, errno, "%s; expected a route file", why.text);
 	result = is_folder(in)
-			 ? error_set(error, EINVAL, "%s: is a folder; expected a route file", path)
+			 ? error_set(error, EINVAL, "%s is a folder; expected a route file", path)
 			 : route_file_read(topology, in, path, file, error);
 	fclose(in);
 	return result;

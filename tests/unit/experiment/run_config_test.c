@@ -739,7 +739,7 @@ UNIT_TEST(adaptive_routing_brings_what_it_needs_or_says_what_is_missing)
 		{"routing: {algorithm: dor, adaptive: oblivious}\n",
 			"r.yaml:4:22: routing.algorithm: dor's VC classes rely on its own paths: expected a different one with 'adaptive: oblivious'"},
 		{"routing: {adaptive: arn}\nswitch: {voq: false}\n",
-			"r.yaml:5:15: switch.voq: the detector uses VOQs: expected 'true' with 'adaptive: arn'"},
+			"r.yaml:5:15: switch.voq: the detector uses VOQs; expected 'true' with 'adaptive: arn'"},
 		{"routing: {adaptive: arn, afi: true}\nswitch: {vcs: 16, buffer: 1MiB}\n",
 			"r.yaml:5:15: switch.vcs: with the adapted-flow channel of routing.afi there would be 17: expected at most 15"},
 		{"routing: {adaptive: arn, afi: true}\nswitch: {buffer: 8KiB}\n",
