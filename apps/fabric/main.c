@@ -24,8 +24,6 @@
 #include "simulated_run.h"
 #include "topo/topology.h"
 
-#define EAL_MEMORY_MIB 1024
-
 /* If a rank has failed, it may be the only one that can still report the reason. */
 static int fail(const struct ranks *ranks, int result, const struct error *error)
 {
@@ -247,8 +245,7 @@ static int choose_dilation(const struct options *options, struct run_config *con
 static int run_real(const struct options *options, struct run_config *config,
 	const struct topology *topology, int argc, char **argv, struct error *error)
 {
-	const struct eal_options eal = {.memory_mib = EAL_MEMORY_MIB,
-		.lcores = options->lcores,
+	const struct eal_options eal = {.lcores = options->lcores,
 		.files = options->captures + REAL_FILES_OF_EDGE * config->edges.count};
 	struct fabric_routes routes = {0};
 	const atomic_bool *stop;

@@ -4,15 +4,68 @@
 
 #include <errno.h>
 #include <rte_errno.h>
+#include <rte_mbuf_pool_ops.h>
 #include <rte_ring.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "wire/frame_check.h"
 
 #define POOL_CACHE 256u
+
+static void unmap(struct rte_mempool_memhdr *memory, void *bytes)
+{
+	munmap(memory->addr, (size_t)bytes);
+}
+
+static size_t stride(uint16_t room)
+{
+	return RTE_ALIGN_CEIL((size_t)room, RTE_CACHE_LINE_SIZE);
+}
+
+static void place_room(struct rte_mempool *pool, void *rooms, void *object, unsigned index)
+{
+	struct rte_mbuf *mbuf = object;
+
+	rte_pktmbuf_init(pool, NULL, mbuf, index);
+	mbuf->buf_addr = (uint8_t *)rooms + index * stride(mbuf->buf_len);
+	mbuf->buf_iova = (rte_iova_t)(uintptr_t)mbuf->buf_addr;
+}
+
+/* Without hugepages, the first access to each 4 KiB is a page fault, and a pool whose mbufs precede
+ * their data costs one per mbuf when the process starts. Here all mbufs come first and all data
+ * follow, so that data take memory only once a packet uses them. */
+static struct rte_mempool *create_lazy(
+	const char *name, unsigned count, unsigned cache, uint16_t room)
+{
+	struct rte_pktmbuf_pool_private own = {.mbuf_priv_size = sizeof(struct weft_packet)};
+	struct rte_mempool *pool = rte_mempool_create_empty(name, count,
+		sizeof(struct rte_mbuf) + sizeof(struct weft_packet), cache, sizeof(own),
+		SOCKET_ID_ANY, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+	size_t mbufs, bytes;
+	uint8_t *memory;
+
+	if (pool == NULL)
+		return NULL;
+	mbufs = (size_t)count * (pool->header_size + pool->elt_size + pool->trailer_size);
+	bytes = mbufs + count * stride(room);
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), NULL);
+	rte_pktmbuf_pool_init(pool, &own);
+	if (memory == MAP_FAILED ||
+		rte_mempool_populate_iova(pool, (char *)memory, (rte_iova_t)(uintptr_t)memory,
+			mbufs, unmap, (void *)bytes) < (int)count) {
+		rte_mempool_free(pool);
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	((struct rte_pktmbuf_pool_private *)rte_mempool_get_priv(pool))->mbuf_data_room_size = room;
+	rte_mempool_obj_iter(pool, place_room, memory + mbufs);
+	return pool;
+}
 
 struct rte_mempool *port_pool_create(
 	const char *name, unsigned count, unsigned frame_bytes, int socket, struct error *error)
@@ -27,8 +80,11 @@ struct rte_mempool *port_pool_create(
 			frame_bytes);
 		return NULL;
 	}
-	pool = rte_pktmbuf_pool_create(
-		name, count, cache, sizeof(struct weft_packet), (uint16_t)room, socket);
+	if (socket == PORT_POOL_LAZY && !rte_eal_has_hugepages())
+		pool = create_lazy(name, count, cache, (uint16_t)room);
+	else
+		pool = rte_pktmbuf_pool_create(name, count, cache, sizeof(struct weft_packet),
+			(uint16_t)room, RTE_MAX(socket, SOCKET_ID_ANY));
 	if (pool == NULL && socket != SOCKET_ID_ANY)
 		pool = rte_pktmbuf_pool_create(name, count, cache, sizeof(struct weft_packet),
 			(uint16_t)room, SOCKET_ID_ANY);

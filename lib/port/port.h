@@ -129,8 +129,12 @@ static inline void packet_free_list(struct weft_packet *packet)
 void port_note_lateness(
 	struct port *port, struct rte_mbuf *const *mbufs, unsigned count, weft_time now);
 
+#define PORT_POOL_LAZY (-2)
+
 /* Creates a pool of mbufs with room for a weft_packet and 'frame_bytes', on this socket if it has
- * enough memory, otherwise (and for -1) on any socket. Returns NULL with 'error' set. */
+ * enough memory, otherwise (and for -1) on any socket. PORT_POOL_LAZY: in hugepages, or else in
+ * memory that takes no space before its first use, and that no ethdev can access. Returns NULL with
+ * 'error' set. */
 struct rte_mempool *port_pool_create(
 	const char *name, unsigned count, unsigned frame_bytes, int socket, struct error *error);
 

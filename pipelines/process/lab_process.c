@@ -22,9 +22,6 @@
 #include "sandbox.h"
 #include "topo/topology.h"
 
-/* Upper limit for a process without NICs, whose memory the kernel allocates page by page. A process
- * with NICs locks all its memory at the start. */
-#define MEMORY_MIB 1024
 /* For memif, which needs the most: listener, connection, memory, interrupts of both rings. */
 #define FILES_OF_A_PORT 8
 #define FILES_OF_A_LOOP 3 /* see real_fabric_idle.h */
@@ -296,14 +293,6 @@ static struct real_fabric_options fabric_options(const struct lab_process *proce
 	};
 }
 
-static unsigned memory_mib(const struct lab_process *process)
-{
-	const struct real_fabric_options options = fabric_options(process);
-	unsigned needed = real_fabric_memory_mib(&options);
-
-	return process->pci[0] != NULL || needed > MEMORY_MIB ? needed : MEMORY_MIB;
-}
-
 static int create_fabric(struct lab_process *process, struct error *error)
 {
 	struct real_fabric_options options = fabric_options(process);
@@ -508,11 +497,12 @@ static int start_eal(
 
 static int run_with_eal(struct lab_process *process, struct error *error)
 {
+	const struct real_fabric_options options = fabric_options(process);
 	unsigned loops = count_loops(process);
 	const struct eal_options eal = {
 		.prefix = process->lab.plan->process[process->number].prefix,
 		.lcores = loops,
-		.memory_mib = memory_mib(process),
+		.memory_mib = real_fabric_memory_mib(&options),
 		.files = FILES_OF_A_PORT * process->lab.plan->process[process->number].ports +
 			 REAL_FILES_OF_EDGE * process->lab.config->run.edges.count +
 			 FILES_OF_A_LOOP * loops + FILES_OF_PROGRAMS,

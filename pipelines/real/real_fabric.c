@@ -77,43 +77,6 @@ static unsigned count_held(const struct real_fabric_options *options)
 	return held + RTE_MIN(later, HELD_LATER_MAX);
 }
 
-/* Returns the length of the shortest data frame; 0: unknown. */
-static uint32_t shortest_frame(const struct run_config *run)
-{
-	uint64_t mtu = run->nic.mtu_bytes, shortest = mtu;
-
-	for (uint32_t i = 0; i < run->traffic.count; i++) {
-		const struct run_config_traffic *entry = &run->traffic.at[i];
-		uint64_t bytes[] = {entry->message_bytes, entry->other_message_bytes};
-
-		if (entry->pattern->schedule || entry->pattern->packets ||
-			entry->message_max_bytes + entry->other_message_max_bytes > 0 ||
-			entry->sizes.known != NULL || entry->sizes.file != NULL)
-			return 0;
-		for (unsigned k = 0; k < 2; k++)
-			if (bytes[k] != 0)
-				shortest = RTE_MIN(shortest, (bytes[k] - 1) % mtu + 1);
-	}
-	return FRAME_HEADER_BYTES + (uint32_t)shortest;
-}
-
-/* Returns the buffers that switches do not need because few of the run's frames fill a port's
- * buffer. Hosts keep theirs for frames out of order. In a lab, whose processes share a clock,
- * programs and commands may send any frames. */
-static unsigned count_spared(const struct real_fabric_options *options)
-{
-	const struct run_config *run = options->run;
-	uint32_t frame = shortest_frame(run), ports = 0;
-	uint64_t needed;
-
-	if (options->clock != NULL || run->edges.count > 0 || run->traffic.count == 0 || frame == 0)
-		return 0;
-	needed = run->sw.buffer_bytes / FRAME_BLOCK_BYTES / frame_blocks(frame) + 4 * PORT_BURST;
-	for (uint32_t i = 0; i < options->topology->switches; i++)
-		ports += options->topology->switch_at[i].ports;
-	return needed < REAL_PORT_MBUFS ? ports * (REAL_PORT_MBUFS - (uint32_t)needed) : 0;
-}
-
 /* Excludes the additional needs of external ports' drivers. */
 static void request_pools(
 	const struct real_fabric_options *options, bool itbs, struct real_pool_request *request)
@@ -121,7 +84,6 @@ static void request_pools(
 	*request = (struct real_pool_request){
 		.ends = count_ends(options),
 		.transit = itbs ? count_transit(options) : 0,
-		.spared = count_spared(options),
 		.held = count_held(options),
 		.mtu_bytes = run_config_frame_payload(options->run),
 		.lcores = options->lcores,

@@ -198,6 +198,7 @@ void real_links_needs(const struct real_fabric *fabric, struct real_pool_request
 
 		if (!end->external || port_is_shared(end->device))
 			continue;
+		request->ethdevs |= !is_socket(end);
 		if (end->attached)
 			port_ethdev_needs(&end->port, &config, &needs);
 		else

@@ -45,7 +45,7 @@ void real_pool_sizes(const struct real_pool_request *request, struct real_pool_s
 {
 	/* A slow link may hold only data frames, or only control frames. */
 	unsigned held = request->held;
-	unsigned data = request->ends * REAL_PORT_MBUFS - request->spared + request->transit + held;
+	unsigned data = request->ends * REAL_PORT_MBUFS + request->transit + held;
 	unsigned control = request->ends * CONTROL_MBUFS_A_PORT + held;
 	unsigned cached = RTE_MAX(request->lcores, 1u) * CACHED_MBUFS;
 
@@ -57,9 +57,12 @@ void real_pool_sizes(const struct real_pool_request *request, struct real_pool_s
 	sizes->control_mbufs = control + request->sent_mbufs + cached;
 	sizes->data_bytes = RTE_MAX(request->room_bytes, frame_room(request->mtu_bytes));
 	sizes->control_bytes = CONTROL_BYTES;
-	sizes->socket = request->node == 0 || request->node == REAL_POOL_MIXED
-				? SOCKET_ID_ANY
-				: (int)request->node - 1;
+	if (!request->ethdevs)
+		sizes->socket = PORT_POOL_LAZY;
+	else if (request->node == 0 || request->node == REAL_POOL_MIXED)
+		sizes->socket = SOCKET_ID_ANY;
+	else
+		sizes->socket = (int)request->node - 1;
 }
 
 /* Without hugepages, a mempool object does not cross pages unless it is larger than a page; it then

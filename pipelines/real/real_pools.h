@@ -14,13 +14,13 @@
 struct real_pool_request {
 	unsigned ends;      /* ports of local devices */
 	unsigned transit;   /* buffers that re-injecting hosts may hold */
-	unsigned spared;    /* buffers that switches' ports do not need, because frames are long */
 	unsigned held;      /* frames that ports delay (tx_queue_pace()) */
 	uint32_t mtu_bytes; /* maximum payload of a frame */
 	unsigned lcores;    /* poll loops, each with an mbuf cache */
 	/* Sums over the external ports, and the largest buffer size that any of them needs. */
 	unsigned received_mbufs, sent_mbufs;
 	uint32_t room_bytes;
+	bool ethdevs;  /* some of these are ethdevs */
 	unsigned node; /* NUMA node of all NICs so far, plus 1; 0: none; REAL_POOL_MIXED */
 };
 
@@ -29,7 +29,7 @@ struct real_pool_request {
 struct real_pool_sizes {
 	unsigned data_mbufs, control_mbufs;
 	uint32_t data_bytes, control_bytes; /* frame sizes for port_pool_create() */
-	int socket; /* socket of all NICs; -1: no NICs, or several sockets */
+	int socket; /* socket of all NICs; -1: several sockets; PORT_POOL_LAZY: no ethdevs */
 };
 
 /* Adds the needs of an external port. */

@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -1022,6 +1023,31 @@ UNIT_TEST(a_pool_is_on_its_socket_or_elsewhere)
 		rte_pktmbuf_free(mbuf);
 		rte_mempool_free(made);
 	}
+}
+
+/* EAL has no hugepages here. */
+UNIT_TEST(data_of_a_lazy_pool_takes_no_memory_before_it_is_written)
+{
+	struct rte_mbuf *mbufs[512];
+	struct rte_mempool *lazy;
+	struct rusage before, after;
+
+	getrusage(RUSAGE_SELF, &before);
+	lazy = port_pool_create("lazy", RTE_DIM(mbufs), 4096, PORT_POOL_LAZY, NULL);
+	getrusage(RUSAGE_SELF, &after);
+	assert_non_null(lazy);
+	assert_in_range(after.ru_minflt - before.ru_minflt, 1, 256);
+	assert_int_equal(rte_pktmbuf_alloc_bulk(lazy, mbufs, RTE_DIM(mbufs)), 0);
+	for (unsigned i = 0; i < RTE_DIM(mbufs); i++)
+		memset(rte_pktmbuf_append(mbufs[i], 4096), (int)i, 4096);
+	for (unsigned i = 0; i < RTE_DIM(mbufs); i++) {
+		const uint8_t *data = rte_pktmbuf_mtod(mbufs[i], const uint8_t *);
+
+		assert_int_equal(data[0], i & 0xFF);
+		assert_int_equal(data[4095], i & 0xFF);
+	}
+	rte_pktmbuf_free_bulk(mbufs, RTE_DIM(mbufs));
+	rte_mempool_free(lazy);
 }
 
 /* memif cuts what is longer than its buffers (2,048 bytes) and chains mbufs that are too small. */

@@ -60,6 +60,11 @@ UNIT_TEST(without_nics_buffers_are_as_long_as_frames)
 	assert_int_equal(sizes_of(0, 4096).data_bytes, frame_room(4096));
 }
 
+UNIT_TEST(without_ethdevs_buffers_cost_nothing_before_they_are_used)
+{
+	assert_int_equal(sizes_of(0, 4096).socket, PORT_POOL_LAZY);
+}
+
 UNIT_TEST(the_memory_of_four_nics_is_not_a_gibibyte)
 {
 	const struct real_pool_request request = {.ends = 4, .mtu_bytes = 1024};
@@ -92,18 +97,6 @@ UNIT_TEST(processes_with_few_ports_have_a_buffer_for_each_block_that_they_grant)
 	}
 }
 
-UNIT_TEST(buffers_that_long_frames_do_not_need_are_spared)
-{
-	const struct real_pool_request usual = {.ends = 32, .mtu_bytes = 4096};
-	struct real_pool_request spare = usual;
-	struct real_pool_sizes all, sizes;
-
-	spare.spared = 24 * 900;
-	real_pool_sizes(&usual, &all);
-	real_pool_sizes(&spare, &sizes);
-	assert_int_equal(sizes.data_mbufs, all.data_mbufs - spare.spared);
-}
-
 /* 'weft lab set' may give all links that leave the process a long delay. */
 UNIT_TEST(frames_that_are_held_back_take_none_of_the_others_away)
 {
@@ -129,7 +122,7 @@ UNIT_TEST(frames_that_are_held_back_take_none_of_the_others_away)
 static int socket_of(int first, int second, int third)
 {
 	const int sockets[] = {first, second, third};
-	struct real_pool_request request = {.ends = 3, .mtu_bytes = 1024};
+	struct real_pool_request request = {.ends = 3, .mtu_bytes = 1024, .ethdevs = true};
 	struct port_ethdev_needs needs = {.received_mbufs = 1};
 	struct real_pool_sizes sizes;
 
