@@ -65,8 +65,9 @@ static bool has_asked(const struct flow_rx *rx)
 	return rx->asked && rx->asked_at == rx->expected;
 }
 
-/* Requests missing frames. Each request for the same frame waits twice as long as the last, up to
- * the sender's timeout, because more requests would be wasted while a cable is cut. */
+/* Requests missing frames. Each request for the same frame waits for twice as many gap times as the
+ * last, up to the sender's timeout, because more requests would be wasted while a cable is cut. The
+ * wait exceeds the timeout if gaps become longer meanwhile; the sender then resends by itself. */
 static void ask_again(struct nic *nic, uint16_t peer, weft_time now)
 {
 	struct flow_rx *rx = &nic->rx[peer];
