@@ -192,11 +192,12 @@ class Disk(Setup):
                 self.one_line(3, done, rf"{words[-1]}: cannot be written: No space left on device\Z", command)
         self.lab.assert_up()
 
-    def test_up_by_the_name_of_a_lab_that_is_up_is_told_the_file(self):
+    def test_up_and_apply_by_the_name_of_a_lab_that_is_up_are_told_the_file(self):
         self.lab.up()
-        done = subprocess.run([WEFT, "lab", "up", self.lab.name], text=True, capture_output=True, timeout=240,
-                              check=False)
-        self.one_line(2, done, rf"{self.lab.name}: this is the name of a lab that is up; expected its lab file, {self.lab.file}\Z")
+        for part in ("up", "apply"):
+            done = subprocess.run([WEFT, "lab", part, self.lab.name], text=True, capture_output=True, timeout=240,
+                                  check=False)
+            self.one_line(2, done, rf"{self.lab.name}: this is the name of a lab that is up; expected its lab file, {self.lab.file}\Z", part)
 
 
 if __name__ == "__main__":

@@ -44,11 +44,15 @@ static int check_itb(
 static int check_nic(
 	const struct run_config *config, const struct yaml_tree_node *root, struct error *error)
 {
+	const struct yaml_tree_node *mtu = run_config_nearest(root, "nic", "mtu");
 	const struct run_config_nic *nic = &config->nic;
 
+	if (mtu == root)
+		mtu = run_config_nearest(root, "switch", "mtu");
 	if (nic->mtu_bytes > config->sw.mtu_bytes)
-		return yaml_tree_refuse(run_config_nearest(root, "nic", "mtu"), error,
-			"nic.mtu: expected at most switch.mtu, %u bytes", config->sw.mtu_bytes);
+		return yaml_tree_refuse(mtu, error,
+			"nic.mtu is %u bytes: expected at most switch.mtu, %u bytes",
+			nic->mtu_bytes, config->sw.mtu_bytes);
 	if ((nic->window_frames & (nic->window_frames - 1)) != 0)
 		return yaml_tree_refuse(run_config_nearest(root, "nic", "window"), error,
 			"nic.window: expected a power of two");

@@ -51,6 +51,8 @@ int lab_apply_find(struct lab_apply *apply, struct error *error)
 	struct lab file;
 	int result = lab_open(&file, apply->arguments->file, apply->arguments->run_dir, error);
 
+	if (result == -ENOENT)
+		lab_snapshot_expect_file(apply->arguments, error);
 	if (result < 0)
 		return result;
 	snprintf(apply->dir, sizeof(apply->dir), "%s", file.plan->run_dir);

@@ -386,20 +386,6 @@ static enum weft_exit up_there(const struct lab_arguments *arguments)
 	return console_up(arguments, &lab);
 }
 
-/* Substitutes the file if the name of a running lab was given. */
-static void name_file(const struct lab_arguments *arguments, struct error *error)
-{
-	struct lab_target target;
-	char source[PATH_MAX] = "";
-
-	if (lab_snapshot_find(arguments, &target, NULL) == 0 && target.by_name)
-		lab_snapshot_source(target.dir, source, sizeof(source));
-	if (source[0] != '\0')
-		error_set(error, ENOENT,
-			"%s: this is the name of a lab that is up; expected its lab file, %s",
-			arguments->file, source);
-}
-
 enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 {
 	struct lab_up up = {.arguments = arguments};
@@ -413,7 +399,7 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 	result = (arguments->restart ? lab_open_new : lab_open)(
 		&up.lab, arguments->file, arguments->run_dir, &error);
 	if (result == -ENOENT)
-		name_file(arguments, &error);
+		lab_snapshot_expect_file(arguments, &error);
 	if (result < 0)
 		return command_error("lab up", result, &error);
 	lab_catch_signals();

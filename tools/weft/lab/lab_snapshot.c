@@ -414,3 +414,16 @@ int lab_snapshot_open(const struct lab_arguments *arguments, struct lab *lab,
 	lab_close(lab);
 	return lab_open(lab, target->file, target->dir, error);
 }
+
+void lab_snapshot_expect_file(const struct lab_arguments *arguments, struct error *error)
+{
+	struct lab_target target;
+	char source[PATH_MAX] = "";
+
+	if (lab_snapshot_find(arguments, &target, NULL) == 0 && target.by_name)
+		lab_snapshot_source(target.dir, source, sizeof(source));
+	if (source[0] != '\0')
+		error_set(error, ENOENT,
+			"%s: this is the name of a lab that is up; expected its lab file, %s",
+			arguments->file, source);
+}

@@ -60,5 +60,9 @@ int lab_snapshot_check_but(const struct lab *lab, const char *const *but, struct
  * file with different contents. */
 int lab_snapshot_check_source(const struct lab *lab, struct error *error);
 
+/* If the name of a running lab was given instead of a file: sets an error with the name of its
+ * file. */
+void lab_snapshot_expect_file(const struct lab_arguments *arguments, struct error *error);
+
 /* Writes the file from which the lab in 'dir' was started; "" if unknown. */
 void lab_snapshot_source(const char *dir, char *path, size_t size);
