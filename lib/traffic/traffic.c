@@ -367,7 +367,7 @@ struct traffic *traffic_create(const struct traffic_config *config, struct error
 	memset(traffic, 0, sizeof(*traffic));
 	traffic->config = *config;
 	traffic->pattern = config->pattern;
-	if (traffic->pattern->init(&traffic->state, config, error) < 0) {
+	if (traffic_pattern_init(traffic->pattern, &traffic->state, config, error) < 0) {
 		free(traffic);
 		return NULL;
 	}
@@ -394,8 +394,7 @@ void traffic_destroy(struct traffic *traffic)
 {
 	if (traffic == NULL)
 		return;
-	if (traffic->pattern->fini != NULL)
-		traffic->pattern->fini(traffic->state);
+	traffic_pattern_fini(traffic->pattern, traffic->state);
 	free(traffic);
 }
 

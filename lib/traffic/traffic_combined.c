@@ -25,8 +25,7 @@ static void fini(void *state)
 	struct combined *combined = state;
 
 	for (unsigned i = 0; i < PARTS; i++)
-		if (parts[i]->fini != NULL)
-			parts[i]->fini(combined->state[i]);
+		traffic_pattern_fini(parts[i], combined->state[i]);
 	free(combined);
 }
 
@@ -43,7 +42,7 @@ static int init(void **state, const struct traffic_config *config, struct error 
 		/* The uniform part sends to any host, including hot spots. */
 		if (parts[i] == &traffic_uniform)
 			part.targets_count = 0;
-		result = parts[i]->init(&combined->state[i], &part, error);
+		result = traffic_pattern_init(parts[i], &combined->state[i], &part, error);
 		if (result == 0 && traffic_pattern_sends(parts[i], combined->state[i], config))
 			combined->active[combined->count++] = (uint8_t)i;
 	}
@@ -67,6 +66,8 @@ const struct traffic_pattern traffic_combined = {.name = "combined",
 		"as `uniform`, `local`, `hotspot` (`to`, `share`) or `bit-reversal`, drawn for each message, a quarter each",
 	.keys = TRAFFIC_PEERS | TRAFFIC_SHARE | TRAFFIC_SWITCHES,
 	.anywhere = true,
+	.near = true,
+	.spots = true,
 	.init = init,
 	.fini = fini,
 	.destination = destination};

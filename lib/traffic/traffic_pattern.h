@@ -32,18 +32,33 @@ struct traffic_pattern {
 	bool all_without_targets; /* a source without targets sends to all hosts */
 	bool anywhere;            /* messages may also go to hosts not in 'to' */
 	bool pairs;               /* a file or the seed defines the pairs; no 'from' or 'to' */
+	bool near;                /* uses the hosts within 'switches' (traffic_config.near) */
+	bool spots;               /* 'to' lists hot spots; required */
+	bool to_suffices;         /* every host sends if 'to' contains another host */
 	bool bursty;              /* arrivals are always bursty */
 	bool packets;  /* messages are packets of a capture, which defines sizes and times */
 	bool schedule; /* messages come from a schedule; there are no sources */
-	/* Checks the configuration and stores what it needs in '*state', to be released by 'fini';
-	 * both may leave it NULL. Returns 0, or -errno with error. */
+	/* Checks the configuration and stores what it needs in '*state', which 'fini' releases.
+	 * Returns 0, or -errno with error. NULL: there is nothing to check, store or release. */
 	int (*init)(void **state, const struct traffic_config *config, struct error *error);
 	void (*fini)(void *state);
 	/* Returns false if this host sends nothing; 'destination' is then never called. NULL: all
-	 * hosts send. */
+	 * hosts send. With 'to_suffices', hosts are not asked before the run. */
 	bool (*sends)(const void *state, const struct traffic_config *config);
 	uint16_t (*destination)(void *state, const struct traffic_config *config, struct rng *rng);
 };
+
+static inline int traffic_pattern_init(const struct traffic_pattern *pattern, void **state,
+	const struct traffic_config *config, struct error *error)
+{
+	return pattern->init == NULL ? 0 : pattern->init(state, config, error);
+}
+
+static inline void traffic_pattern_fini(const struct traffic_pattern *pattern, void *state)
+{
+	if (pattern->fini != NULL)
+		pattern->fini(state);
+}
 
 static inline bool traffic_pattern_sends(const struct traffic_pattern *pattern, const void *state,
 	const struct traffic_config *config)

@@ -68,11 +68,12 @@ static uint16_t draw_uniform(void *state, const struct traffic_config *config, s
 	return state == NULL ? traffic_draw_other(config, rng) : draw_of(state, rng);
 }
 
-#define UNIFORM_PATTERN(name_text, text, bursts)                                                   \
-	{                                                                                          \
-		.name = name_text, .summary = text, .keys = TRAFFIC_PEERS,                         \
-		.all_without_targets = true, .bursty = bursts, .init = init_uniform, .fini = free, \
-		.sends = has_targets, .destination = draw_uniform                                  \
+#define UNIFORM_PATTERN(name_text, text, bursts)                                    \
+	{                                                                           \
+		.name = name_text, .summary = text, .keys = TRAFFIC_PEERS,          \
+		.all_without_targets = true, .to_suffices = true, .bursty = bursts, \
+		.init = init_uniform, .fini = free, .sends = has_targets,           \
+		.destination = draw_uniform                                         \
 	}
 
 const struct traffic_pattern traffic_uniform =
@@ -113,6 +114,8 @@ const struct traffic_pattern traffic_hotspot = {.name = "hotspot",
 	.summary =
 		"one of `to`, all equally likely; with `share: 10%` only this share goes there, the rest to any host",
 	.keys = TRAFFIC_PEERS | TRAFFIC_SHARE,
+	.spots = true,
+	.to_suffices = true,
 	.init = init_hotspot,
 	.fini = free,
 	.sends = hotspot_sends,
@@ -130,6 +133,7 @@ const struct traffic_pattern traffic_local = {.name = "local",
 	.summary =
 		"any of `to` whose switch is at most `switches` links between switches away; 0: those on the same switch",
 	.keys = TRAFFIC_PEERS | TRAFFIC_SWITCHES,
+	.near = true,
 	.init = init_local,
 	.fini = free,
 	.sends = has_targets,

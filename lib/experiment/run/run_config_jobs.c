@@ -57,7 +57,7 @@ static int check_pattern(const struct run_config_traffic *traffic,
 		return yaml_tree_refuse(node, error,
 			"the hosts of a job send to each other, so 'from' and 'to' are not allowed");
 	if (pattern->schedule || pattern->pairs || pattern->anywhere ||
-		(pattern->keys & TRAFFIC_TO) == 0 || (pattern->keys & TRAFFIC_SHARE) != 0)
+		(pattern->keys & TRAFFIC_TO) == 0 || pattern->spots)
 		return yaml_tree_refuse(node, error,
 			"pattern %s: expected one that sends only to hosts of the job, such as uniform, or the file of a schedule as 'schedule' instead of 'traffic'",
 			pattern->name);

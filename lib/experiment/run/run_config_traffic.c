@@ -381,7 +381,7 @@ static int complete_traffic(
 		return result;
 	if (traffic->stop_ps <= traffic->start_ps)
 		return yaml_tree_refuse(node, error, "'stop' is not after 'start'");
-	if (traffic->to.kind == RUN_HOSTS_UNSET && (pattern->keys & TRAFFIC_SHARE) != 0)
+	if (traffic->to.kind == RUN_HOSTS_UNSET && pattern->spots)
 		return yaml_tree_refuse(
 			node, error, "pattern %s: 'to', such as [h4], is missing", pattern->name);
 	if (pattern->packets)

@@ -158,7 +158,7 @@ static void note_opposite(const struct resolver *resolver, enum side side, uint3
 	bool drawn = traffic->from.kind == RUN_HOSTS_LIST || traffic->from.kind == RUN_HOSTS_SHARE;
 
 	memset(resolver->opposite, 0, resolver->topology->hosts);
-	if ((traffic->pattern->keys & TRAFFIC_SHARE) == 0)
+	if (!traffic->pattern->spots)
 		return;
 	for (uint32_t i = 0; side == TO && drawn && i < entry->from_count; i++)
 		resolver->opposite[resolver->topology->host_at[entry->from[i]].owner] = true;

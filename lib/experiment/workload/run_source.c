@@ -172,7 +172,7 @@ static int list_railed(const struct run_config_traffic *traffic, const struct ru
 		return -ENOMEM;
 	if (traffic->pattern->pairs) {
 		list_partners(rails, entry, config, made);
-	} else if (traffic->switches != UINT32_MAX) {
+	} else if (traffic->pattern->near) {
 		if (hosts_within(hosts->topology, config->port, traffic->switches, made, &count) <
 			0)
 			return -ENOMEM;
@@ -197,7 +197,7 @@ static int make_list(const struct run_config_traffic *traffic, const struct run_
 	/* The packets of a capture are sent from port to port. */
 	if (hosts->rails != NULL && !traffic->pattern->packets)
 		return list_railed(traffic, hosts, entry, config, list);
-	if (!pairs && traffic->switches == UINT32_MAX)
+	if (!pairs && !traffic->pattern->near)
 		return 0;
 	*list = malloc(config->hosts * sizeof(**list));
 	if (*list == NULL)
@@ -274,10 +274,7 @@ int run_source_config(const struct run_config *run, const struct run_hosts *traf
  * sends if 'to' contains another host. */
 static bool may_stay_silent(const struct traffic_pattern *pattern)
 {
-	unsigned near = pattern->keys & TRAFFIC_SWITCHES;
-
-	return !pattern->schedule && !pattern->pairs && pattern->sends != NULL &&
-	       ((pattern->keys & TRAFFIC_TO) == 0 || near != 0);
+	return pattern->sends != NULL && !pattern->pairs && !pattern->to_suffices;
 }
 
 /* Draws a port's first message, for hosts with several ports. Returns false if there is none. */
@@ -309,12 +306,11 @@ static int sends(const struct run_config *run, const struct run_hosts *traffic, 
 	/* run_source_check() reports an invalid entry. */
 	if (result == 0 && config.rails != NULL) {
 		result = port_sends(run, &config);
-	} else if (result == 0 && pattern->init(&state, &config, NULL) < 0) {
+	} else if (result == 0 && traffic_pattern_init(pattern, &state, &config, NULL) < 0) {
 		result = 1;
 	} else if (result == 0) {
-		result = pattern->sends(state, &config);
-		if (pattern->fini != NULL)
-			pattern->fini(state);
+		result = traffic_pattern_sends(pattern, state, &config);
+		traffic_pattern_fini(pattern, state);
 	}
 	free(list);
 	return result;
@@ -332,7 +328,7 @@ static int keep_senders(const struct run_config *run, struct run_hosts *traffic,
 {
 	const struct topology *topology = traffic->topology;
 	struct run_hosts_entry *entry = &traffic->entry[which];
-	bool local = run->traffic.at[which].pattern->keys & TRAFFIC_SWITCHES;
+	bool local = run->traffic.at[which].pattern->near;
 	uint32_t kept = 0;
 	int result = 1;
 

@@ -232,6 +232,33 @@ UNIT_TEST(the_senders_of_an_entry_are_those_that_send)
 	assert_true(drawn > 100 && silent > 100);
 }
 
+static bool is_odd(const void *state, const struct traffic_config *config)
+{
+	return config->host % 2 != 0;
+}
+
+static uint16_t to_the_first(void *state, const struct traffic_config *config, struct rng *rng)
+{
+	return 0;
+}
+
+UNIT_TEST(a_pattern_with_targets_and_no_state_decides_which_hosts_send)
+{
+	static const struct traffic_pattern odd = {
+		.name = "odd", .keys = TRAFFIC_PEERS, .sends = is_odd, .destination = to_the_first};
+	OWNED(run) run;
+
+	open_run(&run, "traffic: [{pattern: uniform}]\n");
+	run.config->traffic.at[0].pattern = &odd;
+	run_hosts_destroy(run.hosts);
+	run.hosts = run_config_resolve(run.config, run.topology, NULL);
+	assert_non_null(run.hosts);
+	for (uint16_t host = 0; host < 16; host++)
+		assert_int_equal(run_source_sends(&run.hosts->entry[0], host), host % 2 != 0);
+	assert_false(sends_messages(&run, 2));
+	assert_true(sends_messages(&run, 3));
+}
+
 UNIT_TEST(the_end_of_the_run_ends_every_source)
 {
 	struct source source;
