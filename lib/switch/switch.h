@@ -135,12 +135,16 @@ struct switch_output {
 
 _Static_assert(PORT_SET_WORDS > 1 || sizeof(struct switch_output) == 32, "half a cache line");
 
-/* A packet of VC 0 uses two cache lines of its input port and one of its output port. */
+/* A packet of VC 0 uses two cache lines of its input port and one of its output port. For any
+ * number of counters, the padding keeps the last two in the line of the output and link.tx[0]. */
+#define SWITCH_LINE_REST (SWITCH_COUNTER_COUNT % 8)
 struct switch_port {
+	uint64_t unused[SWITCH_LINE_REST == 3 ? 0 : (10 - SWITCH_LINE_REST) % 8];
 	uint64_t count[SWITCH_COUNTER_COUNT];
 	struct switch_output output;
-	struct weft_packet *control_tail;
+	uint64_t unused_too[SWITCH_LINE_REST == 3 ? 0 : 1];
 	struct link_end link;
+	struct weft_packet *control_tail;
 } __attribute__((aligned(64)));
 
 #define SWITCH_LINE_OF(member) (offsetof(struct switch_port, member) / 64)

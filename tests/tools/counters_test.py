@@ -10,19 +10,21 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/man/weft-counters.7"
-# The lists of counters: file, list, what stands before a name.
+AT_SOURCE = "CONGESTION MANAGEMENT AT THE SOURCE"
+SWITCHES = "SWITCHES AND THEIR PORTS"
+# The lists of counters: file, list, what stands before a name, sections of the page.
 LISTS = (
-    ("lib/nic/nic_counters.h", "NIC_COUNTERS", ""),
-    ("lib/nic/congestion/source_control.h", "SOURCE_CONTROL_COUNTERS", ""),
-    ("lib/host/edge.h", "EDGE_COUNTERS", ""),
-    ("lib/host/endpoint.h", "ENDPOINT_COUNTERS", ""),
-    ("lib/port/port_ethdev.h", "PORT_LOSSES", "device_"),
-    ("lib/wire/frame.h", "FRAME_FAULTS", "bad_"),
-    ("lib/switch/switch_counters.h", "SWITCH_COUNTERS", ""),
-    ("pipelines/poll/switch_metrics.h", "SWITCH_METRICS_LINK", ""),
-    ("pipelines/real/real_fabric_telemetry.c", "HOST_METRICS_MORE", ""),
-    ("pipelines/real/real_fabric_telemetry.c", "LINK_COUNTERS", ""),
-    ("pipelines/real/real_fabric_telemetry.c", "LOOP_METRICS", ""),
+    ("lib/nic/nic_counters.h", "NIC_COUNTERS", "", ("INTERFACES", AT_SOURCE)),
+    ("lib/nic/congestion/source_control.h", "SOURCE_CONTROL_COUNTERS", "", (AT_SOURCE,)),
+    ("lib/host/edge.h", "EDGE_COUNTERS", "", ("TAP EDGES",)),
+    ("lib/host/endpoint.h", "ENDPOINT_COUNTERS", "", ("ENDPOINTS",)),
+    ("lib/port/port_ethdev.h", "PORT_LOSSES", "device_", ("LINKS",)),
+    ("lib/wire/frame.h", "FRAME_FAULTS", "bad_", ("LINKS",)),
+    ("lib/switch/switch_counters.h", "SWITCH_COUNTERS", "", (SWITCHES,)),
+    ("pipelines/poll/switch_metrics.h", "SWITCH_METRICS_LINK", "", ("LINKS", SWITCHES)),
+    ("pipelines/real/real_fabric_telemetry.c", "HOST_METRICS_MORE", "", ("LINKS", "INTERFACES")),
+    ("pipelines/real/real_fabric_telemetry.c", "LINK_COUNTERS", "", ("LINKS",)),
+    ("pipelines/real/real_fabric_telemetry.c", "LOOP_METRICS", "", ("POLL LOOPS",)),
 )
 # Counted by calls instead of a list.
 CALLS = (
@@ -31,17 +33,21 @@ CALLS = (
 )
 
 
-def of_list(path, name):
+def body_of(path, name):
     text = (ROOT / path).read_text()
     body = re.search(rf"#define {name}\(X\)((?:[^\n]*\\\n)*[^\n]*)", text).group(1)
-    body = re.sub(r"/\*.*?\*/", "", body.replace("\\\n", "\n"), flags=re.S)
+    return re.sub(r"/\*.*?\*/", "", body.replace("\\\n", "\n"), flags=re.S)
+
+
+def of_list(path, name):
+    body = body_of(path, name)
     named = re.findall(r'X\(\s*\w+,\s*"(\w+)"', body)
     # Where the name is no text, it is the one in small letters.
     return named or re.findall(r"X\((?:[A-Z_0-9]+, )?([a-z_0-9]+)", body)
 
 
 def counters():
-    for path, name, before in LISTS:
+    for path, name, before, _ in LISTS:
         for counter in of_list(path, name):
             if before + counter != "bad_ok":
                 yield before + counter, path
@@ -52,6 +58,18 @@ def counters():
 
 def explained():
     return re.findall(r'^\.TP\n\.BR (\w+)', PAGE.read_text(), flags=re.M)
+
+
+def section_of():
+    """Returns the section of the page that explains each counter."""
+    parts = re.split(r"^\.SH (.*)\n", PAGE.read_text(), flags=re.M)
+    return {name: section for section, text in zip(parts[1::2], parts[2::2])
+            for name in re.findall(r"^\.BR (\w+)", text, flags=re.M)}
+
+
+def sources():
+    return "".join(path.read_text() for folder in ("lib", "pipelines")
+                   for path in (ROOT / folder).rglob("*.[ch]"))
 
 
 class Counters(unittest.TestCase):
@@ -67,11 +85,31 @@ class Counters(unittest.TestCase):
 
     def test_every_counter_that_is_explained_exists(self):
         names = {name for name, _ in counters()}
-        sources = "".join(path.read_text() for folder in ("lib", "pipelines")
-                          for path in (ROOT / folder).rglob("*.[ch]"))
+        text = sources()
         missing = [name for name in explained() if name not in names and
-                   not re.search(rf'"(host_|switch_)?{name}\d*"', sources)]
+                   not re.search(rf'"(host_|switch_)?{name}\d*"', text)]
         self.assertEqual(missing, [])
+
+    def test_a_counter_is_explained_in_a_section_of_its_list(self):
+        # A name of two lists is explained in a section of either.
+        allowed = {}
+        for path, name, before, sections in LISTS:
+            for counter in of_list(path, name):
+                allowed.setdefault(before + counter, []).extend(sections)
+        found = section_of()
+        self.assertEqual([f"{name}: explained in {found[name]}, expected in {' or '.join(sections)}"
+                          for name, sections in allowed.items()
+                          if name in found and found[name] not in sections], [])
+
+    def test_the_code_uses_every_counter_of_an_enum(self):
+        words, unused = set(re.findall(r"\b[A-Z][A-Z_0-9]+\b", sources())), []
+        for path, name, _, _ in LISTS:
+            prefix = re.search(r"#define X\(id, text\) (\w+_)##id", (ROOT / path).read_text())
+            if prefix:
+                unused += [f"{path}: nothing increments {prefix[1]}{counter}"
+                           for counter in re.findall(r"X\(\s*([A-Z_0-9]+),", body_of(path, name))
+                           if prefix[1] + counter not in words]
+        self.assertEqual(unused, [])
 
     def test_no_counter_is_explained_twice(self):
         names = explained()
