@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "traffic_pattern.h"
 
-/* Sends each packet of a capture to the host that represents its destination address, or to a host
- * drawn from a list. The caller, which knows the addresses, prepares the packets. */
+/* The list of patterns, and those whose messages come from files. */
+
+#include "traffic_pattern.h"
 
 #include <stdlib.h>
 
-#include "traffic_pattern.h"
+/* Capture: each packet goes to the host that represents its destination address, or to a host drawn
+ * from a list. The caller, which knows the addresses, prepares the packets. */
 
 struct replay {
 	uint32_t next; /* index of the next packet */

@@ -9,6 +9,7 @@
 #include "poll_control.h"
 #include "poll_switch_private.h"
 #include "setup/device_config.h"
+#include "switch/switch_shard.h"
 
 struct poll_division *poll_division_create(
 	const struct switch_config *config, const uint8_t *owner, unsigned shards)
@@ -326,10 +327,6 @@ void poll_division_control(struct poll_switch *ps, weft_time now)
 }
 
 /* Packets that a shard takes from other shards. */
-
-#include "poll_division.h"
-#include "poll_switch_private.h"
-#include "switch/switch_shard.h"
 
 /* Prefetches the mbuf, which another core wrote and whose fields drivers read. */
 static inline void prefetch_mbuf(struct weft_packet *packet)

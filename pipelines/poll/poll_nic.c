@@ -534,8 +534,6 @@ uint64_t poll_nic_generated_frames(const struct poll_nic *pn)
 	return frames;
 }
 
-/* --- poll nic capture --- */
-
 /* Captures of an interface's frames. */
 
 static void capture_out(const struct poll_nic *pn, struct capture *capture, struct rte_mbuf **mbufs,

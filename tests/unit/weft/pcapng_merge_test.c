@@ -7,8 +7,6 @@
 
 #include "capture/pcapng_merge.h"
 
-#include <errno.h>
-
 #include "unit.h"
 
 #define INTERFACE 1u

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 #include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "audit/audit.h"
@@ -90,10 +93,6 @@ static int audit_mark_write(struct audit_subject *subject, const struct audit *a
 	output_file_discard(&output);
 	return command_fail(command, EXIT_NOT_ABLE, "--mark %s: %s", path, strerror(-result));
 }
-
-#include <getopt.h>
-#include <inttypes.h>
-#include <stdlib.h>
 
 #define COMMAND "audit"
 
