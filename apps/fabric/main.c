@@ -350,7 +350,7 @@ static int run_file(struct options *options, struct ranks *ranks, int argc, char
 	struct run_config *config = load(options, ranks, &topology, &error, &loaded);
 
 	if (loaded == 0 && ranks == NULL && topology_max_ports(topology) > PORT_SET_LIMIT)
-		loaded = become("weft-fabric-wide", argv, &error);
+		loaded = program_become("weft-fabric-wide", argv, &error);
 	result = ranks_agree(ranks, loaded, &error);
 	if (result == 0)
 		result = run_loaded(options, config, topology, ranks, argc, argv, &error);

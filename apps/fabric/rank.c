@@ -22,7 +22,7 @@ static int join(char **argv, struct ranks **ranks, struct error *error)
 	return ranks_open(ranks, error);
 #else
 	struct error why;
-	int result = become("weft-fabric-mpi", argv, &why);
+	int result = program_become("weft-fabric-mpi", argv, &why);
 
 	if (result != -ENOENT)
 		return error_set(error, -result, "--mpi: %s", why.text);

@@ -3,9 +3,9 @@
 #pragma once
 
 /* Arbitration: per output, round-robin over the inputs, and at each input round-robin over its VCs.
- * All have equal priority, and only heads that can be sent now take part. A decision is O(1): a
+ * Rules (arbitration.h) can replace this order. Only heads that can be sent now take part: a
  * head without credits moves from the ready set to the stalled set, and back when credits for that
- * output arrive.
+ * output arrive, so that a round-robin decision is O(1).
  *
  * Without VOQs the queue of an (input, VC) is in the sets of its head's output. 'voq' is sw->voq as
  * a constant, so both forms are compiled separately. */

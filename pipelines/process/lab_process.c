@@ -192,7 +192,7 @@ static int open_lab(struct lab_process *process, struct error *error)
 			process->lab.path);
 	if (result == 0 && topology_max_ports(process->lab.topology) > PORT_SET_LIMIT) {
 		snprintf(wide, sizeof(wide), "%s-wide", options->program);
-		result = become(wide, options->argv, error);
+		result = program_become(wide, options->argv, error);
 	}
 	if (result < 0)
 		return result;

@@ -66,7 +66,7 @@ void program_parse(const struct argp *argp, unsigned flags, int argc, char **arg
 	argv[first] = separator;
 }
 
-int become(const char *name, char **argv, struct error *error)
+int program_become(const char *name, char **argv, struct error *error)
 {
 	static const char *const folder[] = {"", PROGRAM_FOLDER "/"};
 	char own[PATH_MAX], path[PATH_MAX + NAME_MAX];

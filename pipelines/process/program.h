@@ -33,4 +33,4 @@ void program_parse(const struct argp *argp, unsigned flags, int argc, char **arg
 
 /* Executes 'name' with these arguments. Returns only on failure, with 'error' set: -ENOENT if the
  * program does not exist, or another error. */
-int become(const char *name, char **argv, struct error *error);
+int program_become(const char *name, char **argv, struct error *error);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Tables of docs/reference that the programs can answer: algorithms, features by clock.
+"""Tables of docs/reference that the programs can answer: algorithms, features by clock. And every key has a use.
 
 usage: reference_test.py WEFT [TEST]...
 """
@@ -15,7 +15,8 @@ import tempfile
 import unittest
 
 WEFT = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "weft"
-REFERENCE = pathlib.Path(__file__).resolve().parents[2] / "docs/reference"
+TOP = pathlib.Path(__file__).resolve().parents[2]
+REFERENCE = TOP / "docs/reference"
 
 RUN = """weft: run/1
 topology: "mesh:dims=2x2,hosts=1"
@@ -58,6 +59,19 @@ class Reference(unittest.TestCase):
                     self.assertEqual("no" if refused else "yes", promised, f"{setting} on {clock}: {done.stderr}")
                     if refused:
                         self.assertRegex(done.stderr, r"is not supported|requires|use clock:|use it alone")
+
+    def test_the_code_uses_every_key_of_a_run_file(self):
+        tables, code = "", ""
+        for path in (path for folder in ("lib", "pipelines", "apps", "tools") for path in (TOP / folder).rglob("*.[ch]")):
+            if re.match(r"run_config_(sections|traffic|fields|jobs|selection|host)", path.name):
+                tables += path.read_text()
+            else:
+                code += path.read_text()
+        members = re.findall(r'\{"([\w-]+)",[^{}]*?YAML_MEMBER\([\w ]+, (?:\w+\.)*(\w+)\)', tables)
+        members += re.findall(r'_FIELD\("([\w-]+)", struct \w+, (\w+)', tables)
+        used = set(re.findall(r"(?:\.|->)(\w+)", code))
+        self.assertGreater(len(members), 120)
+        self.assertEqual([key for key, member in members if member not in used], [])
 
 
 if __name__ == "__main__":

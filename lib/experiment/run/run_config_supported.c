@@ -261,14 +261,23 @@ static bool may_deadlock(const struct run_config_routing *routing)
 /* Refuses routes that a mapper cannot compute or distribute. */
 static int check_mapper(const struct run_config *config, struct error *error)
 {
-	const bool mapped = config->mapper.after_ps == RUN_AFTER_MAPPER;
 	const struct rule rules[] = {
 		{config->clock == RUN_CLOCK_VIRTUAL,
 			"requires 'clock: real'; with 'static' the file's routes are used"},
 		{may_deadlock(&config->routing) && !config->routing.may_deadlock,
 			"does not use routes that may deadlock; expected another routing.algorithm, or routing.may-deadlock: true"},
 	};
-	const struct rule after[] = {
+
+	return config->mapper.routes == RUN_ROUTES_STATIC
+		       ? 0
+		       : CHECK_RULES(config, "mapper.routes: mapper ", rules, error);
+}
+
+/* New routes after a failure, on the virtual clock. */
+static int check_new_routes(const struct run_config *config, struct error *error)
+{
+	const bool mapped = config->mapper.after_ps == RUN_AFTER_MAPPER;
+	const struct rule rules[] = {
 		{config->clock == RUN_CLOCK_REAL,
 			"requires 'clock: virtual'; the mapper is on the real clock"},
 		{config->routing.file != NULL,
@@ -286,39 +295,30 @@ static int check_mapper(const struct run_config *config, struct error *error)
 		{mapped && config->reconfigure.mode != RUN_RECONFIGURE_AUTO,
 			"requires 'reconfigure.mode: auto', because the mapper decides"},
 	};
+
+	return config->mapper.after_ps == WEFT_TIME_NEVER
+		       ? 0
+		       : CHECK_RULES(config, "mapper.after ", rules, error);
+}
+
+static int check_transit(const struct run_config *config, struct error *error)
+{
 	enum run_reconfigure mode = config->reconfigure.mode;
-	const struct rule reconfigure[] = {
+	const struct rule rules[] = {
 		{config->mapper.after_ps == WEFT_TIME_NEVER && mode != RUN_RECONFIGURE_AUTO,
-			"requires mapper.after, the time until there are new routes, such as 10ms"},
+			"reconfigure.mode requires mapper.after, the time until there are new routes, such as 10ms"},
 		{config->routing.mode != RUN_ROUTING_SOURCE && mode == RUN_RECONFIGURE_ITB,
-			"itb requires 'routing.mode: source'"},
-	};
-	const struct rule places[] = {
+			"reconfigure.mode itb requires 'routing.mode: source'"},
+		{config->routing.itb_absorb == RUN_ITB_ABSORB_CONTENTION &&
+				(config->clock == RUN_CLOCK_REAL ||
+					config->sw.switching == RUN_SWITCHING_WORMHOLE ||
+					!config->sw.voq),
+			"routing.itb-absorb: contention requires 'clock: virtual' and switches with VOQs"},
 		{config->routing.itb_hosts != RUN_ITB_HOSTS_RANDOM && config->routing.others > 0,
-			"requires one routing.algorithm"},
+			"routing.itb-hosts requires one routing.algorithm"},
 	};
-	const struct rule absorbs[] = {
-		{config->clock == RUN_CLOCK_REAL ||
-				config->sw.switching == RUN_SWITCHING_WORMHOLE || !config->sw.voq,
-			"requires 'clock: virtual' and switches with VOQs"},
-	};
-	int result = CHECK_RULES(config, "reconfigure.mode ", reconfigure, error);
 
-	if (result == 0 && config->routing.itb_absorb == RUN_ITB_ABSORB_CONTENTION)
-		result = CHECK_RULES(config, "routing.itb-absorb: contention ", absorbs, error);
-
-	if (result == 0)
-		result = CHECK_RULES(config, "routing.itb-hosts ", places, error);
-	if (result < 0)
-		return result;
-	if (config->mapper.after_ps != WEFT_TIME_NEVER) {
-		result = CHECK_RULES(config, "mapper.after ", after, error);
-		if (result < 0)
-			return result;
-	}
-	if (config->mapper.routes == RUN_ROUTES_STATIC)
-		return 0;
-	return CHECK_RULES(config, "mapper.routes: mapper ", rules, error);
+	return CHECK_RULES(config, "", rules, error);
 }
 
 static bool sends_beside(const struct run_config *config)
@@ -416,6 +416,10 @@ int run_config_supported(const struct run_config *config, struct error *error)
 		result = check_switch(config, error);
 	if (result == 0)
 		result = check_routing(config, error);
+	if (result == 0)
+		result = check_transit(config, error);
+	if (result == 0)
+		result = check_new_routes(config, error);
 	if (result == 0)
 		result = check_mapper(config, error);
 	if (result == 0)

@@ -56,12 +56,13 @@ static void fill_arguments(const struct lab_up *up, unsigned process, char *prog
 	argv[count] = NULL;
 }
 
-/* Reserves space for one more argument. */
+/* Has room for what fill_arguments() writes: five words, two per device and trusted file, and NULL.
+ */
 static char **make_arguments(const struct lab_up *up, unsigned process)
 {
 	size_t devices = up->lab.plan->process[process].devices;
 
-	return calloc(2 * (devices + LAB_TRUST_MAX) + 7, sizeof(char *));
+	return calloc(2 * (devices + LAB_TRUST_MAX) + 6, sizeof(char *));
 }
 
 struct start {
