@@ -67,19 +67,21 @@ _Static_assert(offsetof(struct traffic, counted) == TRAFFIC_LINES * LINE, "two l
 
 static int check_bursts(const struct traffic_config *config, struct error *error)
 {
-	uint64_t cycle = config->on_ps + config->off_ps;
+	uint64_t cycle = config->value.on_ps + config->value.off_ps;
 
-	if (config->arrivals != ARRIVALS_BURSTY)
+	if (config->value.arrivals != ARRIVALS_BURSTY)
 		return 0;
-	if (config->on_ps == 0 || config->on_ps > TRAFFIC_BURST_MAX_PS ||
-		config->off_ps > TRAFFIC_BURST_MAX_PS)
+	if (config->value.on_ps == 0 || config->value.on_ps > TRAFFIC_BURST_MAX_PS ||
+		config->value.off_ps > TRAFFIC_BURST_MAX_PS)
 		return error_set(error, EINVAL,
 			"bursty traffic: expected mean on (above 0) and off times of up to 1000s");
-	if ((unsigned __int128)config->load_ppm * cycle > (unsigned __int128)PPM * config->on_ps)
+	if ((unsigned __int128)config->value.load_ppm * cycle >
+		(unsigned __int128)PPM * config->value.on_ps)
 		return error_set(error, EINVAL,
 			"bursty traffic that is on for %.4g%% of the time cannot have a mean load "
 			"of %.4g%%",
-			100.0 * (double)config->on_ps / (double)cycle, config->load_ppm / 1e4);
+			100.0 * (double)config->value.on_ps / (double)cycle,
+			config->value.load_ppm / 1e4);
 	return 0;
 }
 
@@ -100,8 +102,8 @@ static uint64_t wire_parts(const struct traffic_config *config, uint32_t bytes)
 /* Random intervals, which are up to 45 times as long as the mean, must not wrap. */
 static int check_distance(const struct traffic_config *config, struct error *error)
 {
-	uint32_t lengths[] = {config->message_bytes, config->message_max_bytes,
-		config->other_message_bytes, config->other_message_max_bytes};
+	uint32_t lengths[] = {config->value.message_bytes, config->value.message_max_bytes,
+		config->value.other_message_bytes, config->value.other_message_max_bytes};
 	unsigned __int128 parts = 0;
 
 	for (unsigned i = 0; i < 4; i++)
@@ -109,7 +111,7 @@ static int check_distance(const struct traffic_config *config, struct error *err
 							       : parts;
 	if ((parts * byte_time_of(config->rate_bps) * PPM >> BYTE_TIME_SHIFT) /
 			TRAFFIC_ROUTE_BYTE <=
-		(unsigned __int128)config->load_ppm * (WEFT_TIME_NEVER / 64))
+		(unsigned __int128)config->value.load_ppm * (WEFT_TIME_NEVER / 64))
 		return 0;
 	return error_set(error, EINVAL,
 		"messages would be days apart at this load and rate; expected shorter messages or a higher load");
@@ -128,20 +130,21 @@ static int check(const struct traffic_config *config, struct error *error)
 	if (config->host >= config->hosts)
 		return error_set(error, EINVAL, "traffic: no host %u; there are only %u hosts",
 			config->host, config->hosts);
-	if (config->load_ppm > PPM || config->other_share_ppm > PPM || config->elsewhere_ppm > PPM)
+	if (config->value.load_ppm > PPM || config->value.other_share_ppm > PPM ||
+		config->value.share_ppm > PPM)
 		return error_set(error, EINVAL, "traffic load and shares: expected at most 100%%");
 	if (config->rate_bps == 0 || config->frame_bytes == 0)
 		return error_set(error, EINVAL, "traffic needs a link rate and an MTU above 0");
-	if (config->message_bytes < SYNTHETIC_PREFIX_BYTES ||
-		(config->other_share_ppm > 0 &&
-			config->other_message_bytes < SYNTHETIC_PREFIX_BYTES))
+	if (config->value.message_bytes < SYNTHETIC_PREFIX_BYTES ||
+		(config->value.other_share_ppm > 0 &&
+			config->value.other_message_bytes < SYNTHETIC_PREFIX_BYTES))
 		return error_set(error, EINVAL,
 			"expected messages of at least %uB, the minimum that can be measured",
 			SYNTHETIC_PREFIX_BYTES);
-	if (!is_range(config->message_bytes, config->message_max_bytes) ||
-		!is_range(config->other_message_bytes, config->other_message_max_bytes))
+	if (!is_range(config->value.message_bytes, config->value.message_max_bytes) ||
+		!is_range(config->value.other_message_bytes, config->value.other_message_max_bytes))
 		return error_set(error, EINVAL, "the maximum message length is below the minimum");
-	if (config->load_ppm != 0 && check_distance(config, error) < 0)
+	if (config->value.load_ppm != 0 && check_distance(config, error) < 0)
 		return -EINVAL;
 	return check_bursts(config, error);
 }
@@ -152,7 +155,7 @@ static weft_time mean_distance(const struct traffic *traffic, uint32_t bytes)
 	unsigned __int128 parts = wire_parts(&traffic->config, bytes);
 
 	return (weft_time)((parts * traffic->byte_time * PPM >> BYTE_TIME_SHIFT) /
-			   ((uint64_t)traffic->config.load_ppm * TRAFFIC_ROUTE_BYTE));
+			   ((uint64_t)traffic->config.value.load_ppm * TRAFFIC_ROUTE_BYTE));
 }
 
 static bool is_due(const struct traffic *traffic, const struct schedule *schedule, weft_time now)
@@ -189,8 +192,9 @@ static __attribute__((noinline)) uint32_t advance_drawn(
 	struct traffic *traffic, struct schedule *schedule, bool other)
 {
 	const struct traffic_config *config = &traffic->config;
-	uint32_t bytes = other ? config->other_message_bytes : config->message_bytes;
-	uint32_t max = other ? config->other_message_max_bytes : config->message_max_bytes;
+	uint32_t bytes = other ? config->value.other_message_bytes : config->value.message_bytes;
+	uint32_t max =
+		other ? config->value.other_message_max_bytes : config->value.message_max_bytes;
 
 	if (config->packets > 0)
 		bytes = advance_packet(traffic, schedule);
@@ -212,7 +216,7 @@ static inline uint32_t advance(struct traffic *traffic, struct schedule *schedul
 	if (traffic->drawn)
 		return advance_drawn(traffic, schedule, other);
 	skip_distance(traffic, schedule, other ? traffic->other_distance_ps : traffic->distance_ps);
-	return other ? traffic->config.other_message_bytes : traffic->message_bytes;
+	return other ? traffic->config.value.other_message_bytes : traffic->message_bytes;
 }
 
 static void count_what_was_handed(struct traffic *traffic)
@@ -307,9 +311,9 @@ static void hand_out_in_step(struct traffic *traffic, weft_time now)
 /* Returns the mean length of messages of the first length or range. */
 static uint32_t mean_bytes(const struct traffic_config *config)
 {
-	uint32_t max = config->message_max_bytes;
+	uint32_t max = config->value.message_max_bytes;
 
-	return max == 0 ? config->message_bytes : (config->message_bytes + max) / 2;
+	return max == 0 ? config->value.message_bytes : (config->value.message_bytes + max) / 2;
 }
 
 static void init_schedule(struct traffic *traffic)
@@ -322,11 +326,12 @@ static void init_schedule(struct traffic *traffic)
 		STREAM_DESTINATION + base);
 	rng_init(&schedule->length, config->seed, traffic_port(config), STREAM_LENGTH + base);
 	rng_init(&schedule->arrival.rng, config->seed, traffic_port(config), STREAM_ARRIVAL + base);
-	arrivals_init(&traffic->arrivals, config->arrivals, config->on_ps, config->off_ps);
+	arrivals_init(&traffic->arrivals, config->value.arrivals, config->value.on_ps,
+		config->value.off_ps);
 	if (config->packets > 0)
 		schedule->packet = schedule->loop = 0;
 	/* A host excluded by the pattern sends nothing. */
-	if ((config->load_ppm != 0 || config->packets > 0) &&
+	if ((config->value.load_ppm != 0 || config->packets > 0) &&
 		traffic_pattern_sends(traffic->pattern, traffic->state, config))
 		traffic->until_ps = config->stop_ps;
 	schedule->next_ps = config->start_ps;
@@ -346,11 +351,12 @@ static void init_distances(struct traffic *traffic)
 {
 	const struct traffic_config *config = &traffic->config;
 
-	if (config->load_ppm == 0)
+	if (config->value.load_ppm == 0)
 		return;
-	traffic->distance_ps = mean_distance(traffic, config->message_bytes);
-	if (config->other_share_ppm > 0)
-		traffic->other_distance_ps = mean_distance(traffic, config->other_message_bytes);
+	traffic->distance_ps = mean_distance(traffic, config->value.message_bytes);
+	if (config->value.other_share_ppm > 0)
+		traffic->other_distance_ps =
+			mean_distance(traffic, config->value.other_message_bytes);
 }
 
 struct traffic *traffic_create(const struct traffic_config *config, struct error *error)
@@ -374,14 +380,15 @@ struct traffic *traffic_create(const struct traffic_config *config, struct error
 	/* These lists are the caller's; the pattern has copied what it needs. */
 	traffic->config.targets = traffic->config.near = traffic->config.permutation = NULL;
 	traffic->byte_time = byte_time_of(config->rate_bps);
-	traffic->message_bytes = config->message_bytes;
-	traffic->other_share_ppm = config->other_share_ppm;
-	traffic->drawn = config->message_max_bytes != 0 || config->packets > 0 ||
-			 (config->other_share_ppm != 0 && config->other_message_max_bytes != 0);
+	traffic->message_bytes = config->value.message_bytes;
+	traffic->other_share_ppm = config->value.other_share_ppm;
+	traffic->drawn =
+		config->value.message_max_bytes != 0 || config->packets > 0 ||
+		(config->value.other_share_ppm != 0 && config->value.other_message_max_bytes != 0);
 	traffic->host = config->host;
 	traffic->others = (uint16_t)(config->hosts - 1);
 	traffic->sl = config->sl;
-	traffic->constant = config->arrivals == ARRIVALS_CONSTANT;
+	traffic->constant = config->value.arrivals == ARRIVALS_CONSTANT;
 	traffic->railed = config->rails != NULL;
 	traffic->uniform = !traffic->railed && traffic->state == NULL &&
 			   traffic->pattern->destination == traffic_uniform.destination;
@@ -520,10 +527,10 @@ const struct traffic_counters *traffic_counters(const struct traffic *traffic)
 static uint64_t generated_others(const struct traffic *traffic)
 {
 	const struct traffic_config *config = &traffic->config;
-	int64_t more = (int64_t)config->other_message_bytes - config->message_bytes;
-	uint64_t min = traffic->counters.generated_messages * config->message_bytes;
+	int64_t more = (int64_t)config->value.other_message_bytes - config->value.message_bytes;
+	uint64_t min = traffic->counters.generated_messages * config->value.message_bytes;
 
-	if (config->other_share_ppm == 0 || more == 0)
+	if (config->value.other_share_ppm == 0 || more == 0)
 		return 0;
 	return (uint64_t)((int64_t)(traffic->counters.generated_bytes - min) / more);
 }
@@ -536,8 +543,8 @@ uint64_t traffic_generated_frames(const struct traffic *traffic)
 
 	if (traffic->drawn)
 		return traffic->counted_frames;
-	return usual * frames_of(config, config->message_bytes) +
-	       (others > 0 ? others * frames_of(config, config->other_message_bytes) : 0);
+	return usual * frames_of(config, config->value.message_bytes) +
+	       (others > 0 ? others * frames_of(config, config->value.other_message_bytes) : 0);
 }
 
 uint64_t traffic_generated_wire_bytes(const struct traffic *traffic)

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "arrivals.h"
+#include "base/quantity.h"
 #include "base/rng.h"
 #include "base/weft_error.h"
 #include "base/weft_time.h"
@@ -38,25 +39,33 @@ struct traffic_packet {
 	uint16_t from, to;
 };
 
-struct traffic_config {
-	const struct traffic_pattern *pattern;
-	uint16_t host;  /* sender */
-	uint32_t hosts; /* number of hosts */
-	uint16_t index; /* distinguishes the sources of a host */
-	uint8_t entry;  /* index in the run's traffic; for measurements only */
-	uint64_t seed;
-	uint64_t rate_bps;            /* link rate */
+/* The keys of an entry of 'traffic' that sources use as they are. Run files are read into this
+ * struct, which the sources copy as a whole; a new key of a pattern belongs here. */
+struct traffic_values {
 	uint32_t load_ppm;            /* share of the link rate */
-	bool bare;                    /* no frames: only the messages' bytes count */
-	uint32_t frame_bytes;         /* payload of a full frame (the interface's mtu_bytes) */
-	uint32_t mean_route;          /* mean route bytes per frame, times TRAFFIC_ROUTE_BYTE */
 	uint32_t message_bytes;       /* SYNTHETIC_PREFIX_BYTES or more */
 	uint32_t other_message_bytes; /* bimodal: the second length */
 	uint32_t other_share_ppm;     /* share of messages with the second length; 0: one length */
 	/* Upper ends of uniformly distributed lengths that start at these two; 0: fixed lengths. */
 	uint32_t message_max_bytes, other_message_max_bytes;
 	enum arrivals_kind arrivals;
-	weft_time on_ps, off_ps;     /* bursty: mean durations, up to TRAFFIC_BURST_MAX_PS */
+	weft_time on_ps, off_ps; /* bursty: mean durations, up to TRAFFIC_BURST_MAX_PS */
+	uint32_t switches;       /* local, combined: radius in links */
+	uint32_t share_ppm;      /* hotspot, combined: share of messages for 'to'; 0: all */
+};
+
+struct traffic_config {
+	const struct traffic_pattern *pattern;
+	struct traffic_values value;
+	uint16_t host;  /* sender */
+	uint32_t hosts; /* number of hosts */
+	uint16_t index; /* distinguishes the sources of a host */
+	uint8_t entry;  /* index in the run's traffic; for measurements only */
+	uint64_t seed;
+	uint64_t rate_bps;           /* link rate */
+	bool bare;                   /* no frames: only the messages' bytes count */
+	uint32_t frame_bytes;        /* payload of a full frame (the interface's mtu_bytes) */
+	uint32_t mean_route;         /* mean route bytes per frame, times TRAFFIC_ROUTE_BYTE */
 	weft_time start_ps, stop_ps; /* stop_ps WEFT_TIME_NEVER: unlimited */
 	uint8_t sl;
 	/* Splits a source into one per queue of a scheme, so that a full queue blocks only itself.
@@ -69,7 +78,6 @@ struct traffic_config {
 	 * order; count 0: all hosts. */
 	const uint16_t *targets;
 	uint32_t targets_count;
-	uint32_t elsewhere_ppm; /* hotspot, combined: share of messages sent to any host */
 	/* local, combined: the hosts within reach, possibly including the sender. */
 	const uint16_t *near;
 	uint32_t near_count;
@@ -88,6 +96,12 @@ struct traffic_config {
 	enum rail_rule rail;
 	uint16_t port;
 };
+
+/* Returns the share of the messages that hotspot and combined send to any host. */
+static inline uint32_t traffic_elsewhere_ppm(const struct traffic_config *config)
+{
+	return config->value.share_ppm == 0 ? 0 : QUANTITY_WHOLE_PPM - config->value.share_ppm;
+}
 
 /* Returns the sender's entry in the topology, under which it is measured. */
 static inline uint16_t traffic_port(const struct traffic_config *config)

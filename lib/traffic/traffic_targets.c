@@ -10,7 +10,8 @@
 
 struct targets {
 	uint32_t count;
-	uint16_t target[]; /* excludes the sender */
+	uint32_t elsewhere_ppm; /* hot spots: share of the messages that go to any host */
+	uint16_t target[];      /* excludes the sender */
 };
 
 static uint16_t draw_of(const struct targets *targets, struct rng *rng)
@@ -27,6 +28,7 @@ static int keep(void **state, const struct traffic_config *config, const uint16_
 	if (made == NULL)
 		return error_set(error, ENOMEM, "not enough memory for a list of %ss", what);
 	made->count = 0;
+	made->elsewhere_ppm = traffic_elsewhere_ppm(config);
 	for (uint32_t i = 0; i < count; i++) {
 		if (list[i] >= config->hosts) {
 			free(made);
@@ -90,22 +92,22 @@ static int init_hotspot(void **state, const struct traffic_config *config, struc
 	if (config->targets_count == 0)
 		return error_set(error, EINVAL, "%s traffic needs at least one target",
 			config->pattern->name);
-	if (config->elsewhere_ppm > 0 && config->hosts < 2)
+	if (traffic_elsewhere_ppm(config) > 0 && config->hosts < 2)
 		return error_set(error, EINVAL, "hotspot traffic needs at least 2 hosts");
 	return keep(state, config, config->targets, config->targets_count, "hotspot target", error);
 }
 
 static bool hotspot_sends(const void *state, const struct traffic_config *config)
 {
-	return has_targets(state, config) || config->elsewhere_ppm > 0;
+	return has_targets(state, config) || traffic_elsewhere_ppm(config) > 0;
 }
 
 static uint16_t draw_hotspot(void *state, const struct traffic_config *config, struct rng *rng)
 {
 	const struct targets *targets = state;
 
-	if (config->elsewhere_ppm > 0 &&
-		(targets->count == 0 || rng_chance_ppm(rng, config->elsewhere_ppm)))
+	if (targets->elsewhere_ppm > 0 &&
+		(targets->count == 0 || rng_chance_ppm(rng, targets->elsewhere_ppm)))
 		return traffic_draw_other(config, rng);
 	return draw_of(targets, rng);
 }

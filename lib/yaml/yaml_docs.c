@@ -158,18 +158,24 @@ static void print_value(const struct yaml_field *field, FILE *out)
 /* Writes "key: value" to memory and prints the value. */
 static void print_default(const struct yaml_field *field, const void *object, FILE *out)
 {
-	const struct yaml_field one[] = {*field, {NULL}};
+	struct yaml_field one[] = {*field, {NULL}};
 	bool scalar = field->fields == NULL && field->map == NULL;
+	uint64_t initial = field->initial;
 	char *text = NULL;
 	size_t length = 0;
 	FILE *memory = NULL;
 
 	if (field->required)
 		fputs("required", out);
-	else if (object != NULL && scalar)
+	else if ((object != NULL || initial != 0) && scalar)
 		memory = open_memstream(&text, &length);
 	if (memory == NULL)
 		return;
+	if (initial != 0) {
+		one->offset = 0;
+		one->size = sizeof(initial);
+		object = &initial;
+	}
 	yaml_fields_write(one, object, memory, 0);
 	fclose(memory);
 	if (length > strlen(field->key) + 3)

@@ -339,6 +339,15 @@ bool yaml_field_is_present(const struct yaml_field *field, const void *object)
 	return zeros < field->size || (!field->optional && field->type != YAML_FIELD_WORD);
 }
 
+void yaml_fields_complete(const struct yaml_field *fields, unsigned tags, void *object)
+{
+	for (; fields->key != NULL; fields++)
+		if (fields->initial != 0 && (fields->tag & tags) != 0 &&
+			!yaml_field_is_present(fields, object))
+			member_store(
+				(char *)object + fields->offset, fields->size, fields->initial);
+}
+
 static void write_value(
 	const struct yaml_field *field, const void *member, FILE *out, unsigned indent)
 {

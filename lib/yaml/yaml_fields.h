@@ -54,6 +54,7 @@ struct yaml_field {
 	bool (*present)(const void *member);
 	bool optional;
 	uint64_t unset;
+	uint64_t initial; /* what yaml_fields_complete() stores in an optional number; 0: nothing */
 	/* Purpose of the key, in one line of Markdown. Required. */
 	const char *doc;
 	/* Values that a custom reader accepts, for the generated documentation: words and kinds of
@@ -75,6 +76,9 @@ struct yaml_field {
 /* Reads a map into 'object'. Returns 0, -EINVAL, or the error of a custom reader. */
 int yaml_fields_read(const struct yaml_field *fields, const struct yaml_tree_node *map,
 	void *object, struct error *error);
+
+/* Stores the initial value of each absent key that has one and one of these tags. */
+void yaml_fields_complete(const struct yaml_field *fields, unsigned tags, void *object);
 
 /* Returns whether yaml_fields_write() writes the field. */
 bool yaml_field_is_present(const struct yaml_field *field, const void *object);

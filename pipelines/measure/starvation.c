@@ -22,8 +22,9 @@ static uint64_t unit_bytes(const struct run_config *run)
 	for (uint32_t i = 0; i < run->traffic.count; i++) {
 		const struct run_config_traffic *traffic = &run->traffic.at[i];
 
-		bytes = traffic->message_bytes > bytes ? traffic->message_bytes : bytes;
-		bytes = traffic->message_max_bytes > bytes ? traffic->message_max_bytes : bytes;
+		bytes = traffic->value.message_bytes > bytes ? traffic->value.message_bytes : bytes;
+		bytes = traffic->value.message_max_bytes > bytes ? traffic->value.message_max_bytes
+								 : bytes;
 	}
 	return bytes > 0 ? bytes : 1;
 }

@@ -24,8 +24,8 @@ static uint64_t largest_message(const struct run_config *run)
 		return UINT64_MAX;
 	for (uint32_t i = 0; i < run->traffic.count; i++) {
 		const struct run_config_traffic *entry = &run->traffic.at[i];
-		uint64_t each[] = {entry->message_bytes, entry->message_max_bytes,
-			entry->other_message_bytes, entry->other_message_max_bytes};
+		uint64_t each[] = {entry->value.message_bytes, entry->value.message_max_bytes,
+			entry->value.other_message_bytes, entry->value.other_message_max_bytes};
 
 		if (entry->pattern->schedule || entry->pattern->packets)
 			return UINT64_MAX;

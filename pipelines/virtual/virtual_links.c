@@ -85,7 +85,7 @@ uint32_t virtual_wire_cost_route(
 	const struct virtual_fabric *fabric, const struct traffic_config *config)
 {
 	const uint16_t *to = config->permutation;
-	uint64_t all, partition = config->elsewhere_ppm;
+	uint64_t all, partition = traffic_elsewhere_ppm(config);
 
 	if (fabric->route_sum == NULL || config->hosts < 2)
 		return 0;

@@ -27,10 +27,11 @@ uint64_t virtual_min_payload(const struct virtual_fabric *fabric)
 	for (uint32_t i = 0; i < fabric->run->traffic.count; i++) {
 		const struct run_config_traffic *traffic = &fabric->run->traffic.at[i];
 
-		min = shorter(fabric, traffic->message_bytes, traffic->message_max_bytes, min);
-		if (traffic->other_share_ppm != 0)
-			min = shorter(fabric, traffic->other_message_bytes,
-				traffic->other_message_max_bytes, min);
+		min = shorter(fabric, traffic->value.message_bytes,
+			traffic->value.message_max_bytes, min);
+		if (traffic->value.other_share_ppm != 0)
+			min = shorter(fabric, traffic->value.other_message_bytes,
+				traffic->value.other_message_max_bytes, min);
 		if (traffic->pattern->schedule || traffic->pattern->packets)
 			min = RUN_MESSAGE_MIN; /* any length is possible */
 	}

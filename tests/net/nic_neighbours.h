@@ -141,11 +141,11 @@ static inline void add_traffic(
 {
 	struct traffic_config config = {.pattern = &traffic_uniform,
 		.rate_bps = RATE_BPS,
-		.load_ppm = load_ppm,
-		.message_bytes = 900,
-		.other_message_bytes = 3000,
-		.other_share_ppm = 200000,
-		.arrivals = ARRIVALS_POISSON,
+		.value.load_ppm = load_ppm,
+		.value.message_bytes = 900,
+		.value.other_message_bytes = 3000,
+		.value.other_share_ppm = 200000,
+		.value.arrivals = ARRIVALS_POISSON,
 		.start_ps = start,
 		.stop_ps = stop_ps,
 		.seed = 5};

@@ -210,10 +210,10 @@ static bool is_incast(const struct run_result *result, const struct run_config *
 	const struct run_config_traffic *traffic = &run->traffic.at[i];
 	uint64_t senders = i < result->entries ? result->entry[i].senders : 0;
 
-	return traffic->share_ppm != 0 || strcmp(traffic->pattern->name, "hotspot") == 0 ||
+	return traffic->value.share_ppm != 0 || strcmp(traffic->pattern->name, "hotspot") == 0 ||
 	       (traffic->to.kind == RUN_HOSTS_LIST &&
 		       (uint64_t)traffic->to.count * QUANTITY_WHOLE_PPM <
-			       senders * traffic->load_ppm);
+			       senders * traffic->value.load_ppm);
 }
 
 /* Returns true if the links of the hosts can carry everything that hosts send and receive. */
@@ -224,7 +224,7 @@ static bool hosts_suffice(const struct run_result *result, const struct run_conf
 	for (uint32_t i = 0; i < run->traffic.count; i++) {
 		if (is_incast(result, run, i))
 			return false;
-		load_ppm += run->traffic.at[i].load_ppm;
+		load_ppm += run->traffic.at[i].value.load_ppm;
 	}
 	return run->traffic.count > 0 && load_ppm <= QUANTITY_WHOLE_PPM;
 }

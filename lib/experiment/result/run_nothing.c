@@ -158,7 +158,7 @@ static weft_time min_time(const struct entry_case *of, uint64_t *rate_bps, weft_
 	}
 	if (*rate_bps == 0)
 		return 0;
-	return 2 * *delay_ps + bytes_ps(of->config->message_bytes, byte_time_of(*rate_bps));
+	return 2 * *delay_ps + bytes_ps(of->config->value.message_bytes, byte_time_of(*rate_bps));
 }
 
 static void explain_late(const struct entry_case *of)
@@ -172,9 +172,9 @@ static void explain_late(const struct entry_case *of)
 	time_text(end_ps, end);
 	if (of->config->start_ps + time_ps > end_ps && !of->config->pattern->packets)
 		snprintf(of->text, of->size,
-			"a message of %s takes at least %s (%" PRIu64
+			"a message of %s takes at least %s (%" PRIu32
 			" bytes at %s, two host links with a delay of %s), but the run ends at %s",
-			of->name, min, of->config->message_bytes,
+			of->name, min, of->config->value.message_bytes,
 			(quantity_format(QUANTITY_RATE, rate_bps, rate), rate),
 			(quantity_format(QUANTITY_TIME, delay_ps, delay), delay), end);
 	else
@@ -199,7 +199,7 @@ static void explain_silence(const struct entry_case *of)
 			of->name, end);
 	else if (of->config->pattern->schedule)
 		snprintf(of->text, of->size, "%s is a schedule without messages", of->name);
-	else if (of->config->load_ppm == 0 && !of->config->pattern->packets)
+	else if (of->config->value.load_ppm == 0 && !of->config->pattern->packets)
 		snprintf(of->text, of->size, "the load of %s is 0 %%", of->name);
 	else if (of->entry->senders == 0 || of->entry->first_ps == WEFT_TIME_NEVER)
 		snprintf(of->text, of->size,

@@ -13,8 +13,7 @@
 #include "nic/congestion/source_control.h"
 #include "run_choices.h"
 #include "switch/arbitration.h"
-#include "traffic/arrivals.h"
-#include "traffic/rails.h"
+#include "traffic/traffic.h"
 #include "wire/frame.h"
 
 struct adaptive_mode;    /* lib/switch/adaptive_routing.h */
@@ -369,17 +368,9 @@ struct run_packets_count {
 struct run_config_traffic {
 	const struct traffic_pattern *pattern;
 	struct run_config_hosts from, to;
-	uint32_t switches;  /* local, combined: radius in links; UINT32_MAX: unset */
-	uint32_t share_ppm; /* hotspot, combined: share of the messages that go to 'to' */
-	uint32_t load_ppm;  /* share of the host's link rate */
-	uint32_t class;     /* service level of the messages */
-	uint64_t message_bytes, other_message_bytes;
-	uint64_t message_max_bytes,
-		other_message_max_bytes; /* upper bounds of random lengths; 0: fixed length */
-	uint32_t other_share_ppm;        /* share of messages with the other length */
-	enum arrivals_kind arrivals;
+	struct traffic_values value;
+	uint32_t class;              /* service level of the messages */
 	enum rail_rule rail;         /* RAIL_UNSET: same-rail */
-	weft_time on_ps, off_ps;     /* bursty: mean durations */
 	weft_time start_ps, stop_ps; /* stop WEFT_TIME_NEVER: end of the run */
 	char *file;              /* permutation (NULL: drawn from the seed), schedule or capture */
 	char *ranks;             /* goal: file that maps ranks to hosts; NULL: in order */

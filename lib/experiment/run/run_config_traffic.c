@@ -142,11 +142,13 @@ const struct yaml_field run_traffic_fields[] = {
 	{"rail", YAML_FIELD_CHOICE, YAML_MEMBER(S, rail), .choices = rail_choices, .optional = true,
 		.unset = RAIL_UNSET, .tag = TRAFFIC_RATE | TRAFFIC_SIZES | TRAFFIC_FILE,
 		.doc = "The ports that messages use between hosts with several ports. Default: `same-rail`."},
-	{"share", YAML_FIELD_SHARE, YAML_MEMBER(S, share_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
-		.optional = true, .tag = TRAFFIC_SHARE,
+	{"share", YAML_FIELD_SHARE, YAML_MEMBER(S, value.share_ppm), .min = 1,
+		.max = QUANTITY_WHOLE_PPM, .optional = true, .initial = QUANTITY_WHOLE_PPM,
+		.tag = TRAFFIC_SHARE,
 		.doc = "Share of the messages that go to the hot spot. The others go to any host."},
-	{"switches", YAML_FIELD_NUMBER, YAML_MEMBER(S, switches), .max = TOPOLOGY_SWITCHES_MAX,
-		.optional = true, .unset = UINT32_MAX, .tag = TRAFFIC_SWITCHES,
+	{"switches", YAML_FIELD_NUMBER, YAML_MEMBER(S, value.switches),
+		.max = TOPOLOGY_SWITCHES_MAX, .optional = true, .unset = UINT32_MAX, .initial = 3,
+		.tag = TRAFFIC_SWITCHES,
 		.doc = "Maximum distance of `local` messages, in links between switches."},
 	{"file", YAML_FIELD_CUSTOM, YAML_MEMBER(S, file), .read = run_read_path,
 		.write = run_write_path, .optional = true, .form = "<path>", .tag = TRAFFIC_FILE,
@@ -175,36 +177,37 @@ const struct yaml_field run_traffic_fields[] = {
 		.tag = TRAFFIC_PACKETS,
 		.doc = "Replay speed of a capture, as a multiple of the original speed. The default is 1 without `load`."},
 	{"loop", YAML_FIELD_NUMBER, YAML_MEMBER(S, packets.loops), .min = 1, .max = RUN_LOOPS_MAX,
-		.optional = true, .tag = TRAFFIC_PACKETS,
-		.doc = "How many times a capture is sent. The default is 1."},
+		.optional = true, .initial = 1, .tag = TRAFFIC_PACKETS,
+		.doc = "How many times a capture is sent."},
 	{"class", YAML_FIELD_NUMBER, YAML_MEMBER(S, class), .max = 15,
 		.doc = "Service level of the messages, which `switch.sl-to-vc` maps to a VC. Requires `queuing: 1q`."},
-	{"load", YAML_FIELD_SHARE, YAML_MEMBER(S, load_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
-		.optional = true, .tag = TRAFFIC_RATE | TRAFFIC_SIZES | TRAFFIC_PACKETS,
+	{"load", YAML_FIELD_SHARE, YAML_MEMBER(S, value.load_ppm), .min = 1,
+		.max = QUANTITY_WHOLE_PPM, .optional = true,
+		.tag = TRAFFIC_RATE | TRAFFIC_SIZES | TRAFFIC_PACKETS,
 		.doc = "Mean load as a share of the host's link rate, including the overhead of frames."},
-	{"message", YAML_FIELD_BYTES, YAML_MEMBER(S, message_bytes), .min = RUN_MESSAGE_MIN,
-		.max = RUN_MESSAGE_MAX, .optional = true, .tag = TRAFFIC_RATE,
+	{"message", YAML_FIELD_BYTES, YAML_MEMBER(S, value.message_bytes), .min = RUN_MESSAGE_MIN,
+		.max = RUN_MESSAGE_MAX, .optional = true, .initial = 4096, .tag = TRAFFIC_RATE,
 		.doc = "Length of a message."},
-	{"message-max", YAML_FIELD_BYTES, YAML_MEMBER(S, message_max_bytes), .min = RUN_MESSAGE_MIN,
-		.max = RUN_MESSAGE_MAX, .optional = true, .tag = TRAFFIC_RATE,
-		.doc = "Draws lengths from `message` to this one."},
-	{"other-message", YAML_FIELD_BYTES, YAML_MEMBER(S, other_message_bytes),
+	{"message-max", YAML_FIELD_BYTES, YAML_MEMBER(S, value.message_max_bytes),
+		.min = RUN_MESSAGE_MIN, .max = RUN_MESSAGE_MAX, .optional = true,
+		.tag = TRAFFIC_RATE, .doc = "Draws lengths from `message` to this one."},
+	{"other-message", YAML_FIELD_BYTES, YAML_MEMBER(S, value.other_message_bytes),
 		.min = RUN_MESSAGE_MIN, .max = RUN_MESSAGE_MAX, .optional = true,
 		.tag = TRAFFIC_RATE, .doc = "A second length of messages."},
-	{"other-message-max", YAML_FIELD_BYTES, YAML_MEMBER(S, other_message_max_bytes),
+	{"other-message-max", YAML_FIELD_BYTES, YAML_MEMBER(S, value.other_message_max_bytes),
 		.min = RUN_MESSAGE_MIN, .max = RUN_MESSAGE_MAX, .optional = true,
 		.tag = TRAFFIC_RATE, .doc = "Draws lengths from `other-message` to this one."},
-	{"other-share", YAML_FIELD_SHARE, YAML_MEMBER(S, other_share_ppm), .min = 1,
+	{"other-share", YAML_FIELD_SHARE, YAML_MEMBER(S, value.other_share_ppm), .min = 1,
 		.max = QUANTITY_WHOLE_PPM, .optional = true, .tag = TRAFFIC_RATE,
 		.doc = "Share of the messages that have the second length."},
-	{"arrivals", YAML_FIELD_CHOICE, YAML_MEMBER(S, arrivals), .choices = arrivals_choices,
+	{"arrivals", YAML_FIELD_CHOICE, YAML_MEMBER(S, value.arrivals), .choices = arrivals_choices,
 		.optional = true, .unset = ARRIVALS_UNSET, .tag = TRAFFIC_RATE,
 		.doc = "The intervals between messages. `uniform` is from 0 to twice the mean."},
-	{"on", YAML_FIELD_TIME, YAML_MEMBER(S, on_ps), .min = RUN_BURST_MIN, .max = RUN_BURST_MAX,
-		.optional = true, .tag = TRAFFIC_RATE,
+	{"on", YAML_FIELD_TIME, YAML_MEMBER(S, value.on_ps), .min = RUN_BURST_MIN,
+		.max = RUN_BURST_MAX, .optional = true, .tag = TRAFFIC_RATE,
 		.doc = "Mean time of a burst, with `arrivals: bursty`."},
-	{"off", YAML_FIELD_TIME, YAML_MEMBER(S, off_ps), .min = RUN_BURST_MIN, .max = RUN_BURST_MAX,
-		.optional = true, .tag = TRAFFIC_RATE,
+	{"off", YAML_FIELD_TIME, YAML_MEMBER(S, value.off_ps), .min = RUN_BURST_MIN,
+		.max = RUN_BURST_MAX, .optional = true, .tag = TRAFFIC_RATE,
 		.doc = "Mean time between bursts, with `arrivals: bursty`."},
 	{"start", YAML_FIELD_TIME, YAML_MEMBER(S, start_ps),
 		.doc = "Time of the first message, from the start of the traffic."},
@@ -252,32 +255,28 @@ static void complete_peers(struct run_config_traffic *traffic, unsigned keys)
 		traffic->from.kind = RUN_HOSTS_REST;
 	if (traffic->to.kind == RUN_HOSTS_UNSET && (keys & TRAFFIC_TO) != 0)
 		traffic->to.kind = RUN_HOSTS_ALL;
-	if (traffic->switches == UINT32_MAX && (keys & TRAFFIC_SWITCHES) != 0)
-		traffic->switches = 3;
-	if (traffic->share_ppm == 0 && (keys & TRAFFIC_SHARE) != 0)
-		traffic->share_ppm = QUANTITY_WHOLE_PPM;
 }
 
 static int complete_bursts(const struct run_config_traffic *traffic,
 	const struct yaml_tree_node *node, struct error *error)
 {
-	bool bursty = traffic->arrivals == ARRIVALS_BURSTY;
-	double cycle = (double)traffic->on_ps + (double)traffic->off_ps;
+	bool bursty = traffic->value.arrivals == ARRIVALS_BURSTY;
+	double cycle = (double)traffic->value.on_ps + (double)traffic->value.off_ps;
 
 	if (!bursty && traffic->pattern->bursty)
 		return yaml_tree_refuse(node, error, "pattern %s: 'arrivals' can only be bursty",
 			traffic->pattern->name);
-	if (!bursty && (traffic->on_ps != 0 || traffic->off_ps != 0))
+	if (!bursty && (traffic->value.on_ps != 0 || traffic->value.off_ps != 0))
 		return yaml_tree_refuse(node, error, "'on' and 'off' require 'arrivals: bursty'");
-	if (bursty && (traffic->on_ps == 0 || traffic->off_ps == 0))
+	if (bursty && (traffic->value.on_ps == 0 || traffic->value.off_ps == 0))
 		return yaml_tree_refuse(node, error,
 			"bursty arrivals: '%s', a mean time such as 10us, is missing",
-			traffic->on_ps == 0 ? "on" : "off");
-	if (bursty && traffic->load_ppm * cycle > 1e6 * (double)traffic->on_ps)
+			traffic->value.on_ps == 0 ? "on" : "off");
+	if (bursty && traffic->value.load_ppm * cycle > 1e6 * (double)traffic->value.on_ps)
 		return yaml_tree_refuse(node, error,
 			"'load' is a mean, and would be above 100%% within bursts: expected at most "
 			"%.4g%% with these 'on' and 'off'",
-			100 * (double)traffic->on_ps / cycle);
+			100 * (double)traffic->value.on_ps / cycle);
 	return 0;
 }
 
@@ -300,28 +299,27 @@ static int check_length(const char *key, uint64_t min, uint64_t max,
 static int check_lengths(const struct run_config_traffic *traffic,
 	const struct yaml_tree_node *node, struct error *error)
 {
-	int result = check_length(
-		"message", traffic->message_bytes, traffic->message_max_bytes, node, error);
+	int result = check_length("message", traffic->value.message_bytes,
+		traffic->value.message_max_bytes, node, error);
 
 	return result < 0 ? result
-			  : check_length("other-message", traffic->other_message_bytes,
-				    traffic->other_message_max_bytes, node, error);
+			  : check_length("other-message", traffic->value.other_message_bytes,
+				    traffic->value.other_message_max_bytes, node, error);
 }
 
 static int complete_rate(
 	struct run_config_traffic *traffic, const struct yaml_tree_node *node, struct error *error)
 {
-	if (traffic->load_ppm == 0)
-		traffic->load_ppm = QUANTITY_WHOLE_PPM;
-	if (traffic->message_bytes == 0)
-		traffic->message_bytes = 4096;
-	if ((traffic->other_message_bytes != 0) != (traffic->other_share_ppm != 0))
+	if (traffic->value.load_ppm == 0)
+		traffic->value.load_ppm = QUANTITY_WHOLE_PPM;
+	if ((traffic->value.other_message_bytes != 0) != (traffic->value.other_share_ppm != 0))
 		return yaml_tree_refuse(node, error,
 			"'other-message' and 'other-share' must be used together; one is missing");
 	if (check_lengths(traffic, node, error) < 0)
 		return -EINVAL;
-	if (traffic->arrivals == ARRIVALS_UNSET)
-		traffic->arrivals = traffic->pattern->bursty ? ARRIVALS_BURSTY : ARRIVALS_CONSTANT;
+	if (traffic->value.arrivals == ARRIVALS_UNSET)
+		traffic->value.arrivals =
+			traffic->pattern->bursty ? ARRIVALS_BURSTY : ARRIVALS_CONSTANT;
 	return complete_bursts(traffic, node, error);
 }
 
@@ -329,7 +327,7 @@ static int complete_rate(
 static int complete_sizes(
 	struct run_config_traffic *traffic, const struct yaml_tree_node *node, struct error *error)
 {
-	if (traffic->load_ppm == 0)
+	if (traffic->value.load_ppm == 0)
 		return yaml_tree_refuse(node, error,
 			"pattern %s with sizes: 'load', such as 50%%, is missing",
 			traffic->pattern->name);
@@ -356,16 +354,14 @@ static int complete_packets(
 	if (packets->host[0] != '\0' && yaml_tree_get(node, "by") != NULL)
 		return yaml_tree_refuse(
 			node, error, "'host' sends all packets, so 'by' is not allowed");
-	if (yaml_tree_get(node, "speed") != NULL && traffic->load_ppm != 0)
+	if (yaml_tree_get(node, "speed") != NULL && traffic->value.load_ppm != 0)
 		return yaml_tree_refuse(
 			node, error, "'speed' and 'load' both set the pace; expected one of them");
 	if (yaml_tree_get(node, "speed") != NULL && packets->speed == 0)
 		return yaml_tree_refuse(
 			node, error, "'speed: 0': expected a positive number, such as 0.5");
-	if (traffic->load_ppm == 0 && packets->speed == 0)
+	if (traffic->value.load_ppm == 0 && packets->speed == 0)
 		packets->speed = 1000;
-	if (packets->loops == 0)
-		packets->loops = 1;
 	if (packets->host[0] != '\0' && traffic->to.kind == RUN_HOSTS_UNSET)
 		traffic->to.kind = RUN_HOSTS_ALL;
 	return 0;
@@ -379,6 +375,7 @@ static int complete_traffic(
 
 	if (result < 0)
 		return result;
+	yaml_fields_complete(run_traffic_fields, keys_of(traffic), traffic);
 	if (traffic->stop_ps <= traffic->start_ps)
 		return yaml_tree_refuse(node, error, "'stop' is not after 'start'");
 	if (traffic->to.kind == RUN_HOSTS_UNSET && pattern->spots)
@@ -413,8 +410,7 @@ static int complete_traffic(
 }
 
 const struct run_config_traffic run_traffic_default = {
-	.switches = UINT32_MAX,
-	.arrivals = ARRIVALS_UNSET,
+	.value = {.switches = UINT32_MAX, .arrivals = ARRIVALS_UNSET},
 	.rail = RAIL_UNSET,
 	.stop_ps = WEFT_TIME_NEVER,
 };
@@ -472,10 +468,12 @@ bool run_config_has_schedule(const struct run_config *config)
 
 double run_config_mean_bytes(const struct run_config_traffic *traffic)
 {
-	double other = traffic->other_share_ppm / 1e6;
+	double other = traffic->value.other_share_ppm / 1e6;
 
-	return (1 - other) * mean_of(traffic->message_bytes, traffic->message_max_bytes) +
-	       other * mean_of(traffic->other_message_bytes, traffic->other_message_max_bytes);
+	return (1 - other) *
+		       mean_of(traffic->value.message_bytes, traffic->value.message_max_bytes) +
+	       other * mean_of(traffic->value.other_message_bytes,
+			       traffic->value.other_message_max_bytes);
 }
 
 /* Returns the mean number of bursts per message on links with the default rate. */
@@ -483,16 +481,16 @@ static double bursts_per_message(
 	const struct run_config_traffic *traffic, const struct topology_defaults *link)
 {
 	double bytes = run_config_mean_bytes(traffic);
-	double distance_ps = bytes * 8e12 / (double)link->rate_bps * 1e6 / traffic->load_ppm;
+	double distance_ps = bytes * 8e12 / (double)link->rate_bps * 1e6 / traffic->value.load_ppm;
 
-	return distance_ps / ((double)traffic->on_ps + (double)traffic->off_ps);
+	return distance_ps / ((double)traffic->value.on_ps + (double)traffic->value.off_ps);
 }
 
 int run_config_check_bursts(const struct run_config *config, struct error *error)
 {
 	for (uint32_t i = 0; i < config->traffic.count; i++) {
 		const struct run_config_traffic *traffic = &config->traffic.at[i];
-		double bursts = traffic->arrivals == ARRIVALS_BURSTY
+		double bursts = traffic->value.arrivals == ARRIVALS_BURSTY
 					? bursts_per_message(traffic, &config->link)
 					: 0;
 

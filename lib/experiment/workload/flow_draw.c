@@ -248,8 +248,8 @@ static weft_time gap_of(const struct drawer *drawer, const struct drawn_host *at
 {
 	struct topology_port port = {DEVICE_HOST, at->host, 0};
 	double rate = (double)topology_link_at(drawer->topology, port)->rate_bps;
-	double gap =
-		drawer->wire_bytes * 8e12 * 1e6 / (rate * drawer->traffic->load_ppm * at->share);
+	double gap = drawer->wire_bytes * 8e12 * 1e6 /
+		     (rate * drawer->traffic->value.load_ppm * at->share);
 
 	/* Capped so that a drawn gap, which may be up to 45 times as long, does not wrap. */
 	return gap < 1 ? 1 : gap < 0x1p58 ? (weft_time)gap : UINT64_C(1) << 58;
@@ -411,7 +411,7 @@ int flow_draw(const struct run_config *run, uint32_t which, const struct topolog
 	if (result == 0 && drawer.traffic->matrix != NULL)
 		result = load_matrix(drawer.traffic->matrix, topology, &drawer.matrix, error);
 	else if (result == 0) {
-		hosts = run_hosts_of_schedules(run, topology, error);
+		hosts = run_hosts_resolve_all(run, topology, error);
 		result = hosts != NULL ? 0 : -errno;
 		drawer.hosts = hosts != NULL ? &hosts->entry[which] : NULL;
 	}

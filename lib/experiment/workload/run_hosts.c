@@ -328,7 +328,7 @@ static int resolve_side(const struct resolver *resolver, enum side side)
 static bool sends_there_only(const struct run_config_traffic *traffic)
 {
 	return !traffic->pattern->anywhere &&
-	       (traffic->share_ppm == 0 || traffic->share_ppm == QUANTITY_WHOLE_PPM);
+	       (traffic->value.share_ppm == 0 || traffic->value.share_ppm == QUANTITY_WHOLE_PPM);
 }
 
 /* Removes the senders whose only destination would be themselves. */
@@ -468,7 +468,7 @@ static int check_hosts(const struct resolver *resolver)
 		FRAME_HOSTS_MAX);
 }
 
-struct run_hosts *run_hosts_of_schedules(
+struct run_hosts *run_hosts_resolve_all(
 	const struct run_config *config, const struct topology *topology, struct error *error)
 {
 	struct run_hosts *hosts = calloc(1, sizeof(*hosts));
@@ -508,7 +508,7 @@ struct run_hosts *run_hosts_of_schedules(
 struct run_hosts *run_config_resolve(
 	const struct run_config *config, const struct topology *topology, struct error *error)
 {
-	struct run_hosts *hosts = run_hosts_of_schedules(config, topology, error);
+	struct run_hosts *hosts = run_hosts_resolve_all(config, topology, error);
 
 	for (uint32_t i = 0; hosts != NULL && i < hosts->entries; i++)
 		if (config->traffic.at[i].pattern->schedule)

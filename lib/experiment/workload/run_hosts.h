@@ -38,8 +38,8 @@ struct run_hosts {
  * or a bad permutation file. */
 struct run_hosts *run_config_resolve(
 	const struct run_config *config, const struct topology *topology, struct error *error);
-/* Like run_config_resolve(), for schedules of drawn flows, whose hosts have no message sources. */
-struct run_hosts *run_hosts_of_schedules(
+/* Like run_config_resolve(), but keeps the hosts of schedules, which have no message sources. */
+struct run_hosts *run_hosts_resolve_all(
 	const struct run_config *config, const struct topology *topology, struct error *error);
 void run_hosts_destroy(struct run_hosts *hosts);
 

@@ -170,7 +170,7 @@ static weft_time period_at_load(const struct loader *loader)
 
 		rate += link >= 0 ? topology->link_at[link].rate_bps : 0;
 	}
-	rate *= loader->traffic->load_ppm;
+	rate *= loader->traffic->value.load_ppm;
 	if (rate == 0)
 		return 0;
 	bits = bits * QUANTITY_WHOLE_PPM / rate;
@@ -185,11 +185,11 @@ static int scale_times(struct loader *loader, weft_time last_ps)
 	weft_time period = last_ps + (loader->count > 1 ? last_ps / (loader->count - 1) : 0);
 	unsigned __int128 up = SPEED_ONE, down = how->speed, end;
 
-	if (loader->traffic->load_ppm != 0) {
+	if (loader->traffic->value.load_ppm != 0) {
 		up = period_at_load(loader);
 		down = period;
 	}
-	if (period == 0 && (loader->traffic->load_ppm != 0 || how->loops > 1))
+	if (period == 0 && (loader->traffic->value.load_ppm != 0 || how->loops > 1))
 		return error_set(loader->error, EINVAL,
 			"%s: all packets have the same time: 'load' and 'loop' need gaps",
 			loader->traffic->file);

@@ -113,7 +113,7 @@ static int list_near(const struct run_config_traffic *traffic, const struct run_
 {
 	uint32_t count;
 
-	if (hosts_within(hosts->topology, config->host, traffic->switches, list, &count) < 0)
+	if (hosts_within(hosts->topology, config->host, traffic->value.switches, list, &count) < 0)
 		return -ENOMEM;
 	config->near = list;
 	config->near_count = keep_destinations(traffic, entry, list, count);
@@ -173,8 +173,8 @@ static int list_railed(const struct run_config_traffic *traffic, const struct ru
 	if (traffic->pattern->pairs) {
 		list_partners(rails, entry, config, made);
 	} else if (traffic->pattern->near) {
-		if (hosts_within(hosts->topology, config->port, traffic->switches, made, &count) <
-			0)
+		if (hosts_within(hosts->topology, config->port, traffic->value.switches, made,
+			    &count) < 0)
 			return -ENOMEM;
 		keep_near(traffic, entry, rails, config, made, count);
 	}
@@ -217,8 +217,6 @@ static void set_targets(const struct run_config_traffic *traffic, const struct r
 		return;
 	config->targets = entry->to;
 	config->targets_count = entry->to_count;
-	if (traffic->share_ppm != 0)
-		config->elsewhere_ppm = QUANTITY_WHOLE_PPM - traffic->share_ppm;
 }
 
 static void set_packets(const struct run_config_traffic *traffic,
@@ -232,7 +230,7 @@ static void set_packets(const struct run_config_traffic *traffic,
 	config->packets = packets->first[config->host + 1] - packets->first[config->host];
 	config->loops = traffic->packets.loops;
 	config->loop_ps = packets->period_ps;
-	config->message_bytes = RUN_MESSAGE_MIN;
+	config->value.message_bytes = RUN_MESSAGE_MIN;
 }
 
 int run_source_config(const struct run_config *run, const struct run_hosts *traffic, uint32_t which,
@@ -248,18 +246,10 @@ int run_source_config(const struct run_config *run, const struct run_hosts *traf
 		.entry = (uint8_t)which,
 		.seed = run->seed,
 		.rate_bps = place->rate_bps,
-		.load_ppm = entry->load_ppm,
+		.value = entry->value,
 		.sl = (uint8_t)entry->class,
 		.bare = run->sw.switching == RUN_SWITCHING_WORMHOLE,
 		.mean_route = place->route_bytes * TRAFFIC_ROUTE_BYTE,
-		.message_bytes = (uint32_t)entry->message_bytes,
-		.other_message_bytes = (uint32_t)entry->other_message_bytes,
-		.other_share_ppm = entry->other_share_ppm,
-		.message_max_bytes = (uint32_t)entry->message_max_bytes,
-		.other_message_max_bytes = (uint32_t)entry->other_message_max_bytes,
-		.arrivals = entry->arrivals,
-		.on_ps = entry->on_ps,
-		.off_ps = entry->off_ps,
 		.start_ps = place->from_ps + entry->start_ps,
 		.stop_ps = place->until_ps,
 	};

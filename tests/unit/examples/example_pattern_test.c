@@ -16,9 +16,9 @@ static struct traffic *start(uint16_t host, uint16_t hosts)
 		.hosts = hosts,
 		.seed = 1,
 		.rate_bps = 10000000000,
-		.load_ppm = 1000000,
+		.value.load_ppm = 1000000,
 		.frame_bytes = 1000,
-		.message_bytes = 100,
+		.value.message_bytes = 100,
 		.stop_ps = WEFT_TIME_NEVER,
 	};
 	struct traffic *traffic = traffic_create(&config, NULL);

@@ -139,19 +139,19 @@ UNIT_TEST(lists_of_a_file_are_read)
 	assert_int_equal(hot->from.share_ppm, 100000);
 	assert_int_equal(hot->to.count, 2);
 	assert_string_equal(hot->to.name[1], "h120");
-	assert_int_equal(hot->load_ppm, 995000);
-	assert_int_equal(hot->message_bytes, 512);
+	assert_int_equal(hot->value.load_ppm, 995000);
+	assert_int_equal(hot->value.message_bytes, 512);
 	assert_int_equal(hot->stop_ps, 93 * PS_PER_MS);
 	assert_string_equal(config->traffic.at[2].file, "/p.txt");
-	assert_int_equal(config->traffic.at[2].arrivals, ARRIVALS_CONSTANT);
-	assert_int_equal(mixed->share_ppm, 100000);
-	assert_int_equal(mixed->switches, 5);
-	assert_int_equal(mixed->message_bytes, 32);
-	assert_int_equal(mixed->other_message_bytes, 512);
-	assert_int_equal(mixed->other_share_ppm, 300000);
-	assert_int_equal(mixed->arrivals, ARRIVALS_BURSTY);
-	assert_int_equal(mixed->on_ps, 10 * PS_PER_US);
-	assert_int_equal(mixed->off_ps, 40 * PS_PER_US);
+	assert_int_equal(config->traffic.at[2].value.arrivals, ARRIVALS_CONSTANT);
+	assert_int_equal(mixed->value.share_ppm, 100000);
+	assert_int_equal(mixed->value.switches, 5);
+	assert_int_equal(mixed->value.message_bytes, 32);
+	assert_int_equal(mixed->value.other_message_bytes, 512);
+	assert_int_equal(mixed->value.other_share_ppm, 300000);
+	assert_int_equal(mixed->value.arrivals, ARRIVALS_BURSTY);
+	assert_int_equal(mixed->value.on_ps, 10 * PS_PER_US);
+	assert_int_equal(mixed->value.off_ps, 40 * PS_PER_US);
 	assert_string_equal(config->traffic.at[4].file, "/g.goal");
 	assert_string_equal(config->traffic.at[4].ranks, "/r.txt");
 	assert_int_equal(config->traffic.at[5].ranks_per_host, 4);
@@ -397,7 +397,7 @@ UNIT_TEST(an_override_changes_one_key)
 	assert_string_equal(error.text, "");
 	assert_int_equal(config->sw.buffer_bytes, 65536);
 	assert_int_equal(config->sw.mtu_bytes, 2048);
-	assert_int_equal(config->traffic.at[0].load_ppm, 400000);
+	assert_int_equal(config->traffic.at[0].value.load_ppm, 400000);
 	assert_string_equal(config->traffic.at[1].to.name[0], "h7");
 	assert_int_equal(config->traffic.at[1].to.count, 1);
 	assert_int_equal(config->clock, RUN_CLOCK_REAL);
@@ -633,6 +633,23 @@ UNIT_TEST(every_key_is_read_and_written_and_no_other)
 	for (unsigned i = 0; i < sizeof(places) / sizeof(places[0]); i++)
 		checked += check_table(&places[i]);
 	assert_true(checked > 140);
+}
+
+UNIT_TEST(a_number_of_a_pattern_has_an_initial_value_or_may_be_absent)
+{
+	static const char *const absent[] = {"load", "message-max", "other-message",
+		"other-message-max", "other-share", "on", "off", "ranks-per-host"};
+
+	for (const struct yaml_field *field = run_traffic_fields; field->key != NULL; field++) {
+		bool known = field->tag == 0 || field->type < YAML_FIELD_NUMBER ||
+			     field->type > YAML_FIELD_SHARE || field->initial != 0;
+
+		for (unsigned i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
+			known |= strcmp(field->key, absent[i]) == 0;
+		if (!known)
+			fail_msg("'%s': expected '.initial' in its row, or the key in this list",
+				field->key);
+	}
 }
 
 /* Until it is known who sends what: "" if all is well. */

@@ -121,18 +121,18 @@ UNIT_TEST(every_key_arrives_at_the_source)
 	assert_int_equal(source.config.host, 6);
 	assert_int_equal(source.config.hosts, 16);
 	assert_int_equal(source.config.seed, 77);
-	assert_int_equal(source.config.load_ppm, 200000);
-	assert_int_equal(source.config.message_bytes, 32);
-	assert_int_equal(source.config.other_message_bytes, 512);
-	assert_int_equal(source.config.other_share_ppm, 300000);
-	assert_int_equal(source.config.arrivals, ARRIVALS_BURSTY);
-	assert_int_equal(source.config.on_ps, 10 * PS_PER_US);
-	assert_int_equal(source.config.off_ps, 40 * PS_PER_US);
+	assert_int_equal(source.config.value.load_ppm, 200000);
+	assert_int_equal(source.config.value.message_bytes, 32);
+	assert_int_equal(source.config.value.other_message_bytes, 512);
+	assert_int_equal(source.config.value.other_share_ppm, 300000);
+	assert_int_equal(source.config.value.arrivals, ARRIVALS_BURSTY);
+	assert_int_equal(source.config.value.on_ps, 10 * PS_PER_US);
+	assert_int_equal(source.config.value.off_ps, 40 * PS_PER_US);
 	assert_int_equal(source.config.start_ps, 3 * PS_PER_MS);
 	assert_int_equal(source.config.stop_ps, 6 * PS_PER_MS);
 	assert_int_equal(source.config.targets_count, 2);
 	assert_int_equal(source.config.targets[1], 4);
-	assert_int_equal(source.config.elsewhere_ppm, 900000);
+	assert_int_equal(source.config.value.share_ppm, 100000);
 	assert_int_equal(source.config.near_count, 10);
 	free(source.list);
 }
@@ -296,7 +296,7 @@ UNIT_TEST(words_of_run_files_become_patterns_of_sources)
 		open_run(&run, text);
 		source = source_of(&run, 0, 5);
 		assert_ptr_equal(source.config.pattern, rows[i].pattern);
-		assert_int_equal(source.config.arrivals, rows[i].arrivals);
+		assert_int_equal(source.config.value.arrivals, rows[i].arrivals);
 		assert_int_equal(source.config.targets_count, rows[i].targets);
 		free(source.list);
 	}

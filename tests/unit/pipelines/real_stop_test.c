@@ -36,9 +36,9 @@ static int set_up(void **state)
 	const struct traffic_config traffic = {.pattern = &traffic_uniform,
 		.hosts = 2,
 		.rate_bps = 1000000000,
-		.load_ppm = 1000,
+		.value.load_ppm = 1000,
 		.frame_bytes = 1024,
-		.message_bytes = 1024,
+		.value.message_bytes = 1024,
 		.stop_ps = WEFT_TIME_NEVER};
 	struct error error = {""};
 

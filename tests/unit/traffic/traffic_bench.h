@@ -16,10 +16,10 @@ static inline struct traffic_config traffic_at_half_load(
 		.hosts = hosts,
 		.seed = 9,
 		.rate_bps = 10000000000,
-		.load_ppm = 500000,
+		.value.load_ppm = 500000,
 		.frame_bytes = 1000,
 		.mean_route = 4 * TRAFFIC_ROUTE_BYTE,
-		.message_bytes = message_bytes,
+		.value.message_bytes = message_bytes,
 		.stop_ps = WEFT_TIME_NEVER,
 	};
 }

@@ -235,7 +235,7 @@ UNIT_TEST(a_share_of_the_messages_goes_to_the_hot_spot_the_rest_anywhere)
 
 	from.targets = targets;
 	from.targets_count = 1;
-	from.elsewhere_ppm = 900000;
+	from.value.share_ppm = 100000;
 	count(&from, reached);
 	for (unsigned i = 0; i < HOSTS; i++)
 		if (i != 5)
@@ -256,7 +256,7 @@ UNIT_TEST(combined_takes_its_four_patterns_equally_often)
 
 	from.targets = targets;
 	from.targets_count = 1;
-	from.elsewhere_ppm = 800000;
+	from.value.share_ppm = 200000;
 	from.near = near;
 	from.near_count = 3;
 	count(&from, reached);
@@ -343,8 +343,8 @@ UNIT_TEST(the_same_seed_gives_the_same_schedule)
 			if (pattern->schedule)
 				continue;
 			from.permutation = permutation;
-			from.arrivals = (enum arrivals_kind)kind;
-			from.on_ps = from.off_ps = PS_PER_US;
+			from.value.arrivals = (enum arrivals_kind)kind;
+			from.value.on_ps = from.value.off_ps = PS_PER_US;
 			from.targets = targets;
 			from.near = near;
 			from.targets_count = 2;
@@ -379,10 +379,10 @@ UNIT_TEST(bursty_sources_keep_the_mean_load)
 	struct traffic_message message;
 	OWNED(traffic) *traffic;
 
-	from.load_ppm = 200000;
-	from.arrivals = ARRIVALS_BURSTY;
-	from.on_ps = 10 * PS_PER_US;
-	from.off_ps = 30 * PS_PER_US;
+	from.value.load_ppm = 200000;
+	from.value.arrivals = ARRIVALS_BURSTY;
+	from.value.on_ps = 10 * PS_PER_US;
+	from.value.off_ps = 30 * PS_PER_US;
 	traffic = start(&from);
 	while (traffic_poll(traffic, duration, &message))
 		traffic_accept(traffic);
@@ -398,17 +398,17 @@ UNIT_TEST(bursts_above_the_rate_of_the_link_are_refused)
 	struct error error;
 	struct traffic *traffic;
 
-	from.arrivals = ARRIVALS_BURSTY;
-	from.on_ps = 10 * PS_PER_US;
-	from.off_ps = 30 * PS_PER_US;
-	from.load_ppm = 250001;
+	from.value.arrivals = ARRIVALS_BURSTY;
+	from.value.on_ps = 10 * PS_PER_US;
+	from.value.off_ps = 30 * PS_PER_US;
+	from.value.load_ppm = 250001;
 	assert_null(traffic_create(&from, &error));
 	assert_string_equal(error.text, "bursty traffic that is on for 25% of the time cannot have "
 					"a mean load of 25%");
-	from.load_ppm = 250000;
+	from.value.load_ppm = 250000;
 	traffic = traffic_create(&from, &error);
 	assert_non_null(traffic);
 	traffic_destroy(traffic);
-	from.on_ps = 0;
+	from.value.on_ps = 0;
 	assert_null(traffic_create(&from, &error));
 }

@@ -123,11 +123,11 @@ UNIT_TEST(generated_bytes_on_the_wire_are_those_of_each_frame)
 		OWNED(traffic) *traffic;
 		uint64_t wire = 0, frames = 0, each;
 
-		from.message_bytes = lengths[i][0];
-		from.other_message_bytes = lengths[i][1];
-		from.other_share_ppm = 300000;
-		from.message_max_bytes = i < 4 ? 0 : lengths[i][0] + 3000;
-		from.arrivals = ARRIVALS_POISSON;
+		from.value.message_bytes = lengths[i][0];
+		from.value.other_message_bytes = lengths[i][1];
+		from.value.other_share_ppm = 300000;
+		from.value.message_max_bytes = i < 4 ? 0 : lengths[i][0] + 3000;
+		from.value.arrivals = ARRIVALS_POISSON;
 		traffic = start(&from);
 		for (weft_time now = 0; now < PS_PER_MS; now += PS_PER_US) {
 			while (traffic_poll(traffic, now, &message)) {
@@ -149,16 +149,16 @@ UNIT_TEST(load_is_a_share_of_what_the_link_carries)
 	struct traffic_config from = config("uniform");
 
 	for (uint32_t load = 100000; load <= 1000000; load += 300000) {
-		from.load_ppm = load;
+		from.value.load_ppm = load;
 		assert_true(fabs(load_of(&from, 20 * PS_PER_MS) - load / 1e6) < 0.001);
 	}
 	from.mean_route = 31 * TRAFFIC_ROUTE_BYTE / 4;
-	from.message_bytes = 3500; /* four frames */
+	from.value.message_bytes = 3500; /* four frames */
 	assert_true(fabs(load_of(&from, 20 * PS_PER_MS) - 1) < 0.001);
-	from.message_bytes = 32;
-	from.other_message_bytes = 512;
-	from.other_share_ppm = 300000;
-	from.arrivals = ARRIVALS_POISSON;
+	from.value.message_bytes = 32;
+	from.value.other_message_bytes = 512;
+	from.value.other_share_ppm = 300000;
+	from.value.arrivals = ARRIVALS_POISSON;
 	assert_true(fabs(load_of(&from, 50 * PS_PER_MS) - 1) < 0.01);
 }
 
@@ -169,9 +169,9 @@ UNIT_TEST(bimodal_lengths_have_their_shares)
 	OWNED(traffic) *traffic;
 	weft_time now = 0;
 
-	from.message_bytes = 32;
-	from.other_message_bytes = 512;
-	from.other_share_ppm = 300000;
+	from.value.message_bytes = 32;
+	from.value.other_message_bytes = 512;
+	from.value.other_share_ppm = 300000;
 	traffic = start(&from);
 	for (unsigned i = 0; i < 100000; i++) {
 		uint32_t bytes = next(traffic, &now).bytes;
@@ -189,8 +189,8 @@ UNIT_TEST(drawn_lengths_lie_between_the_two_and_are_equally_likely)
 	OWNED(traffic) *traffic;
 	weft_time now = 0;
 
-	from.message_bytes = 32;
-	from.message_max_bytes = 34;
+	from.value.message_bytes = 32;
+	from.value.message_max_bytes = 34;
 	traffic = start(&from);
 	for (unsigned i = 0; i < 30000; i++) {
 		uint32_t bytes = next(traffic, &now).bytes;
@@ -220,13 +220,13 @@ UNIT_TEST(the_load_of_drawn_lengths_is_a_share_of_the_link)
 {
 	struct traffic_config from = config("uniform");
 
-	from.load_ppm = 700000;
-	from.message_bytes = 16;
-	from.message_max_bytes = 5000;
+	from.value.load_ppm = 700000;
+	from.value.message_bytes = 16;
+	from.value.message_max_bytes = 5000;
 	assert_true(fabs(load_of(&from, 50 * PS_PER_MS) - 0.7) < 0.003);
-	from.other_message_bytes = 6000;
-	from.other_message_max_bytes = 9000;
-	from.other_share_ppm = 300000;
+	from.value.other_message_bytes = 6000;
+	from.value.other_message_max_bytes = 9000;
+	from.value.other_share_ppm = 300000;
 	assert_true(fabs(load_of(&from, 50 * PS_PER_MS) - 0.7) < 0.003);
 }
 
@@ -238,10 +238,10 @@ UNIT_TEST(the_first_of_drawn_lengths_is_due_within_their_mean_distance)
 	struct traffic_message message;
 	weft_time mean, last = 0;
 
-	from.message_bytes = from.message_max_bytes = 5000;
+	from.value.message_bytes = from.value.message_max_bytes = 5000;
 	mean = distance_of(&from);
-	from.message_bytes = 1000;
-	from.message_max_bytes = 9000;
+	from.value.message_bytes = 1000;
+	from.value.message_max_bytes = 9000;
 	for (from.seed = 0; from.seed < 200; from.seed++) {
 		OWNED(traffic) *traffic = start(&from);
 		weft_time now = 0;
@@ -318,9 +318,9 @@ UNIT_TEST(what_is_counted_is_what_is_handed_out)
 	struct traffic_message message;
 	OWNED(traffic) *traffic;
 
-	from.arrivals = ARRIVALS_POISSON;
-	from.other_message_bytes = 64;
-	from.other_share_ppm = 500000;
+	from.value.arrivals = ARRIVALS_POISSON;
+	from.value.other_message_bytes = 64;
+	from.value.other_share_ppm = 500000;
 	traffic = start(&from);
 	counters = traffic_counters(traffic);
 	for (weft_time now = 0; now < 10 * PS_PER_MS; now += 10 * PS_PER_US)
@@ -344,10 +344,10 @@ UNIT_TEST(messages_taken_ahead_are_those_that_are_polled)
 		struct traffic_message a;
 		struct traffic_taken b = {.next_ps = 0};
 
-		from.arrivals = kinds[run / 2];
-		from.on_ps = from.off_ps = 5 * PS_PER_US;
-		from.other_share_ppm = run % 2 * 300000;
-		from.other_message_bytes = 5000;
+		from.value.arrivals = kinds[run / 2];
+		from.value.on_ps = from.value.off_ps = 5 * PS_PER_US;
+		from.value.other_share_ppm = run % 2 * 300000;
+		from.value.other_message_bytes = 5000;
 		from.stop_ps = 2 * PS_PER_MS;
 		polled = start(&from);
 		taken = start(&from);
@@ -387,9 +387,9 @@ UNIT_TEST(who_turns_to_polling_misses_nothing)
 		struct traffic_message a, b;
 		struct traffic_taken took;
 
-		from.arrivals = run % 2 == 0 ? ARRIVALS_CONSTANT : ARRIVALS_POISSON;
-		from.other_share_ppm = 300000;
-		from.other_message_bytes = 5000;
+		from.value.arrivals = run % 2 == 0 ? ARRIVALS_CONSTANT : ARRIVALS_POISSON;
+		from.value.other_share_ppm = 300000;
+		from.value.other_message_bytes = 5000;
 		polled = start(&from);
 		taken = start(&from);
 		while (traffic_poll(polled, turn - behind, &a)) {
@@ -443,7 +443,7 @@ UNIT_TEST(the_same_seed_gives_the_same_messages_and_another_one_others)
 	OWNED(traffic) *a, *b, *c;
 	unsigned same = 0;
 
-	from.arrivals = ARRIVALS_POISSON;
+	from.value.arrivals = ARRIVALS_POISSON;
 	a = start(&from);
 	b = start(&from);
 	from.index = 1;
@@ -477,11 +477,11 @@ UNIT_TEST(what_makes_no_sense_is_refused_with_a_reason)
 	REFUSED(bad.pattern = &traffic_hotspot; bad.targets = targets; bad.targets_count = 1);
 	REFUSED(bad.host = HOSTS);
 	REFUSED(bad.host = 0; bad.hosts = 1);
-	REFUSED(bad.load_ppm = 1000001);
-	REFUSED(bad.message_bytes = 15);
-	REFUSED(bad.other_share_ppm = 1);
+	REFUSED(bad.value.load_ppm = 1000001);
+	REFUSED(bad.value.message_bytes = 15);
+	REFUSED(bad.value.other_share_ppm = 1);
 	REFUSED(bad.rate_bps = 0);
-	REFUSED(bad.rate_bps = 1000; bad.load_ppm = 1; bad.message_bytes = 1 << 20);
+	REFUSED(bad.rate_bps = 1000; bad.value.load_ppm = 1; bad.value.message_bytes = 1 << 20);
 	REFUSED(bad.frame_bytes = 0);
 #undef REFUSED
 }
@@ -498,8 +498,8 @@ static void start_lanes(struct lanes *lanes)
 	struct traffic_config from = config("uniform");
 
 	lanes->queuing = (struct queuing){.scheme = &queuing_dbbm, .queues = LANES, .hosts = HOSTS};
-	from.other_message_bytes = 300;
-	from.other_share_ppm = 400000;
+	from.value.other_message_bytes = 300;
+	from.value.other_share_ppm = 400000;
 	from.stop_ps = 2 * PS_PER_MS;
 	lanes->whole = start(&from);
 	from.queuing = &lanes->queuing;

@@ -226,7 +226,7 @@ static int check_traffic(const struct lab_apply *apply, struct error *error)
 		const struct traffic_pattern *pattern = entry->pattern;
 
 		if (pattern->pairs || ((pattern->keys & TRAFFIC_TO) != 0 && !pattern->anywhere &&
-					      entry->share_ppm == 0))
+					      entry->value.share_ppm == 0))
 			continue;
 		return run_config_refuse(run, &entry->place, error,
 			"pattern %s computes destinations from host numbers, in which removed hosts leave gaps; 'weft lab up --restart %s' applies the file",
