@@ -265,7 +265,7 @@ static void print_summary(
 
 static int check_ends(const struct goal *goal, const char *path)
 {
-	const struct goal_replay_config config = {.goal = goal};
+	const struct goal_replay_config config = {.goal = goal, .spills = true};
 	struct goal_replay *replay = goal_replay_create(&config);
 	struct summary summary;
 	struct error error;
