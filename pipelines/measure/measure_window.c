@@ -114,18 +114,37 @@ static int add_flows(const struct measure_window *window, const struct measure_e
 	return 0;
 }
 
+/* Returns the number of hosts to which the sending ports belong, or -ENOMEM. */
+static int count_hosts(const struct measure_window *window, const struct measure_entry *entry)
+{
+	bool *seen = calloc((size_t)window->topology->hosts + 1, sizeof(*seen));
+	int hosts = 0;
+
+	if (seen == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < entry->senders; i++) {
+		uint32_t host = window->topology->host_at[entry->sender[i]].owner;
+
+		hosts += !seen[host];
+		seen[host] = true;
+	}
+	free(seen);
+	return hosts;
+}
+
 static int add_result(
 	const struct measure_window *window, unsigned which, struct run_result *result)
 {
 	const struct measure_entry *from = &window->entry[which];
 	weft_time time_ps = run_result_minus(window->to.at_ps, window->from.at_ps);
 	struct run_entry *entry = run_result_add_entry(result);
+	int hosts = count_hosts(window, from);
 
-	if (entry == NULL)
+	if (entry == NULL || hosts < 0)
 		return -ENOMEM;
 	snprintf(entry->pattern, sizeof(entry->pattern), "%s",
 		window->run->traffic.at[which].pattern->name);
-	entry->senders = from->senders;
+	entry->senders = (uint32_t)hosts;
 	entry->generated = from->now.generated_messages;
 	entry->delivered = from->now.messages;
 	entry->offered = measure_share(window, from->capacity,

@@ -126,6 +126,19 @@ UNIT_TEST(flows_that_do_not_complete_are_named_as_flows)
 		"flows did not complete by the end of the run; use a longer measure.duration");
 }
 
+UNIT_TEST(shares_of_flows_are_of_the_links_of_the_hosts_that_send)
+{
+	OWNED(virtual_lab) lab;
+	const struct run_result *result = &lab.result;
+
+	run_flows(&lab, "topology: \"full:switches=1,hosts=8\"\n",
+		"h0 h5 0 200000\nh0 h6 0 200000\nh1 h0 0 100000\n");
+	assert_int_equal(result->entry[0].senders, 2);
+	assert_int_equal(result->entry[0].flows, 2);
+	assert_true(result->accepted > 0);
+	assert_float_equal(result->entry[0].accepted * 2, result->accepted * 8, 1e-12);
+}
+
 /* The formula for the empty network, to which slowdowns are relative, is exact. */
 UNIT_TEST(a_flow_alone_has_a_slowdown_of_one)
 {

@@ -108,6 +108,16 @@ UNIT_TEST(a_sender_may_be_one_port)
 	assert_int_equal(sent(&lab, "x:0", "y:0") + sent(&lab, "y:1", "x:1"), 0);
 }
 
+UNIT_TEST(a_host_that_sends_through_two_ports_is_one_sender)
+{
+	OWNED(run_result)
+	result = virtual_lab_result(
+		planes, VIRTUAL_LAB_SET("traffic=[{pattern: uniform, from: [h0, h1:1], load: 40%, "
+					"stop: 100us}]"));
+
+	assert_int_equal(result.entry[0].senders, 2);
+}
+
 UNIT_TEST(a_leaf_that_dies_takes_its_rail_and_no_other)
 {
 	OWNED(virtual_lab) whole, cut;

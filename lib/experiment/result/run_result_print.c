@@ -372,7 +372,7 @@ void run_result_print(const struct run_result *result, const struct run_config *
 	/* A single entry with all hosts and no end is identical to the whole result. */
 	for (unsigned i = 0; i < result->entries; i++)
 		if (result->entries > 1 || result->entry[i].finite ||
-			result->entry[i].senders < result->host_ports)
+			result->entry[i].senders < result->hosts)
 			print_entry(&result->entry[i], i, out);
 	fprintf(out, "  %-22s %" PRIu64 " lost, %" PRIu64 " duplicated, %" PRIu64 " out of order\n",
 		"checks", result->lost, result->duplicated, result->out_of_order);

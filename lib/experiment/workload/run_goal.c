@@ -149,13 +149,15 @@ static int place_part(struct run_goal *goal, const struct run_goal_part *part,
 					first[1] - first[0], topology, where, turn, error);
 }
 
-/* Returns true if the rank sends messages, or answers to requests for long messages. */
-static bool has_send(const struct run_goal *goal, const struct goal_rank *rank)
+/* Returns true if the rank sends to other hosts, or answers to requests for long messages. */
+static bool has_send(const struct run_goal *goal, uint32_t number)
 {
+	const struct goal_rank *rank = &goal->goal->rank[number];
+
 	for (uint32_t i = 0; i < rank->count; i++) {
 		const struct goal_op *op = &goal->goal->op[rank->first + i];
 
-		if (op->kind == GOAL_SEND ||
+		if ((op->kind == GOAL_SEND && goal->host_of[op->peer] != goal->host_of[number]) ||
 			(op->kind == GOAL_RECV && goal->rendezvous_bytes != 0 &&
 				op->amount > goal->rendezvous_bytes))
 			return true;
@@ -178,7 +180,7 @@ static void note_hosts(struct run_goal *goal, struct run_goal_part *part, bool *
 			goal->entry_of[host] = part->entry;
 			goal->busy_hosts++;
 		}
-		if (sends[host] || !has_send(goal, &schedule->rank[rank]))
+		if (sends[host] || !has_send(goal, rank))
 			continue;
 		sends[host] = true;
 		goal->sender[goal->senders++] = host;

@@ -99,6 +99,11 @@ UNIT_TEST(each_host_whose_ranks_send_is_one_sender)
 	assert_int_equal(goal->rank_of[4], 0);
 	assert_int_equal(goal->rank_of[2], 1);
 	run_goal_close(goal);
+	/* Messages within a host use no link. */
+	assert_int_equal(
+		open_goal(schedule, "0 h4\n1 h4\n2 h4\n", 5, &goal, message, sizeof(message)), 0);
+	assert_int_equal(goal->senders, 0);
+	run_goal_close(goal);
 }
 
 UNIT_TEST(what_is_wrong_is_said_with_its_place)
