@@ -202,7 +202,7 @@ const struct yaml_field run_traffic_fields[] = {
 		.doc = "Share of the messages that have the second length."},
 	{"arrivals", YAML_FIELD_CHOICE, YAML_MEMBER(S, value.arrivals), .choices = arrivals_choices,
 		.optional = true, .unset = ARRIVALS_UNSET, .tag = TRAFFIC_RATE,
-		.doc = "The intervals between messages. `uniform` is from 0 to twice the mean."},
+		.doc = "The intervals between messages. `uniform` is from 0 to twice the mean. Latencies are shortest with `constant`."},
 	{"on", YAML_FIELD_TIME, YAML_MEMBER(S, value.on_ps), .min = RUN_BURST_MIN,
 		.max = RUN_BURST_MAX, .optional = true, .tag = TRAFFIC_RATE,
 		.doc = "Mean time of a burst, with `arrivals: bursty`."},
@@ -228,10 +228,27 @@ static unsigned keys_of(const struct run_config_traffic *traffic)
 	return traffic->file != NULL ? TRAFFIC_FILE : keys & ~TRAFFIC_FILE;
 }
 
+/* Returns the name of the pattern if only one has these keys, or NULL. */
+static const char *only_pattern(unsigned keys)
+{
+	const char *name = NULL;
+
+	for (unsigned i = 0; name_table_at(&traffic_patterns, i) != NULL; i++) {
+		const struct traffic_pattern *pattern = name_table_at(&traffic_patterns, i);
+
+		if ((pattern->keys & keys) != 0 && name != NULL)
+			return NULL;
+		if ((pattern->keys & keys) != 0)
+			name = pattern->name;
+	}
+	return name;
+}
+
 static int check_keys(const struct run_config_traffic *traffic, const struct yaml_tree_node *node,
 	struct error *error)
 {
 	const struct traffic_pattern *pattern = traffic->pattern;
+	const char *other;
 
 	if (pattern->pairs && (hosts_present(&traffic->from) || hosts_present(&traffic->to)))
 		return yaml_tree_refuse(node, error,
@@ -239,13 +256,16 @@ static int check_keys(const struct run_config_traffic *traffic, const struct yam
 			pattern->name);
 	for (const struct yaml_field *field = run_traffic_fields; field->key != NULL; field++)
 		if (field->tag != 0 && (keys_of(traffic) & field->tag) == 0 &&
-			yaml_field_is_present(field, traffic))
-			return yaml_tree_refuse(node, error, "pattern %s%s has no '%s'",
+			yaml_field_is_present(field, traffic)) {
+			other = (pattern->keys & field->tag) == 0 ? only_pattern(field->tag) : NULL;
+			return yaml_tree_refuse(node, error, "pattern %s%s has no '%s'%s%s",
 				pattern->name,
 				(pattern->keys & TRAFFIC_SIZES) == 0 ? ""
 				: traffic->file != NULL              ? " with a file"
 								     : " with sizes",
-				field->key);
+				field->key, other != NULL ? "; expected pattern " : "",
+				other != NULL ? other : "");
+		}
 	return 0;
 }
 

@@ -111,7 +111,8 @@ static int load_sizes(const struct run_config_traffic *traffic, struct flow_size
 
 struct pairs {
 	struct flow_matrix *matrix;
-	uint32_t room;
+	uint32_t room, lines;
+	bool named; /* some host is given by name */
 };
 
 static int take_pair(const struct flow_reader *reader, char *const *column, unsigned columns)
@@ -122,7 +123,9 @@ static int take_pair(const struct flow_reader *reader, char *const *column, unsi
 	int result;
 
 	if (columns != 3)
-		return FLOW_REFUSE(reader, "expected SRC DST WEIGHT");
+		return FLOW_REFUSE(reader, "expected SRC DST WEIGHT, one pair per line");
+	pairs->lines++;
+	pairs->named = pairs->named || strspn(column[0], "0123456789") < strlen(column[0]);
 	result = flow_host(reader, column[0], &pair.from);
 	if (result == 0)
 		result = flow_host(reader, column[1], &pair.to);
@@ -152,8 +155,15 @@ static int compare_pairs(const void *a, const void *b)
 	return x->to < y->to ? -1 : x->to > y->to;
 }
 
-static int finish_matrix(struct flow_matrix *matrix, const char *path, struct error *error)
+static int finish_matrix(const struct pairs *pairs, const char *path, struct error *error)
 {
+	struct flow_matrix *matrix = pairs->matrix;
+
+	/* Would otherwise be read as three pairs. */
+	if (pairs->lines == 3 && !pairs->named)
+		return error_set(error, EINVAL,
+			"%s: 3 lines of 3 numbers may be a square matrix; expected SRC DST WEIGHT with names of hosts, such as h0",
+			path);
 	if (matrix->count == 0)
 		return error_set(error, EINVAL, "%s: no pair with a weight above 0", path);
 	qsort(matrix->at, matrix->count, sizeof(*matrix->at), compare_pairs);
@@ -166,23 +176,23 @@ static int finish_matrix(struct flow_matrix *matrix, const char *path, struct er
 int flow_matrix_parse(char *text, size_t length, const char *path, const struct topology *topology,
 	struct flow_matrix *matrix, struct error *error)
 {
-	struct pairs pairs = {matrix, 0};
+	struct pairs pairs = {.matrix = matrix};
 	struct flow_reader reader = {path, topology, take_pair, &pairs, error, 0};
 	int result;
 
 	*matrix = (struct flow_matrix){0};
 	result = flow_lines_parse(&reader, text, length);
-	return result == 0 ? finish_matrix(matrix, path, error) : result;
+	return result == 0 ? finish_matrix(&pairs, path, error) : result;
 }
 
 static int load_matrix(const char *path, const struct topology *topology,
 	struct flow_matrix *matrix, struct error *error)
 {
-	struct pairs pairs = {matrix, 0};
+	struct pairs pairs = {.matrix = matrix};
 	struct flow_reader reader = {path, topology, take_pair, &pairs, error, 0};
 	int result = flow_lines_load(&reader);
 
-	return result == 0 ? finish_matrix(matrix, path, error) : result;
+	return result == 0 ? finish_matrix(&pairs, path, error) : result;
 }
 
 /* --- drawing --- */

@@ -307,7 +307,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "traffic: [{pattern: hotspot, to: [h1], switches: 3}]\n",
 			"r.yaml:4:11: pattern hotspot has no 'switches'"},
 		{HEAD "traffic: [{pattern: local, ranks: x}]\n",
-			"r.yaml:4:11: pattern local has no 'ranks'"},
+			"r.yaml:4:11: pattern local has no 'ranks'; expected pattern goal"},
 		{HEAD "traffic: [{pattern: combined}]\n",
 			"r.yaml:4:11: pattern combined: 'to', such as [h4], is missing"},
 		{HEAD "traffic: [{pattern: shufle}]\n",
