@@ -45,7 +45,7 @@ static int report(struct real_fabric *fabric, const struct options *options,
 		code = report_result(&result, options, config, topology, error);
 	if (code >= 0 && real_fabric_check_complete(fabric, error) < 0) {
 		fprintf(stderr, "%s: %s\n", PROGRAM, error->text);
-		code = EXIT_BAD_ANSWER;
+		code = code == EXIT_INTERRUPTED ? code : EXIT_BAD_ANSWER;
 	}
 	run_result_free(&result);
 	return code;

@@ -229,8 +229,5 @@ int report_result(struct run_result *result, const struct options *options,
 	run_result_print_reasons(result, prefix, stderr);
 	if (result->nothing[0] != '\0')
 		fprintf(stderr, "%s: nothing was measured: %s\n", PROGRAM, result->nothing);
-	return (result->lost | result->duplicated | result->out_of_order) != 0 ||
-			       result->deadlock || run_result_is_broken(result)
-		       ? EXIT_BAD_ANSWER
-		       : 0;
+	return run_result_exit(result);
 }

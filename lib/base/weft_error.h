@@ -13,8 +13,8 @@
 
 #define ERROR_TEXT 512
 
-/* Exit codes of all commands (scripts rely on 0 to 3). An interrupted run reports what it completed
- * and ends with one of these. 130 is for commands that leave work undone: sweep, reproduce, up. */
+/* Exit codes of all commands (scripts rely on 0 to 3). 130 is for commands that leave work undone:
+ * an interrupted run reports what it measured, and ends with 130 unless that is already bad. */
 enum weft_exit {
 	EXIT_DONE = 0,          /* the work was done */
 	EXIT_BAD_ANSWER = 1,    /* the work was done, but its result is bad */

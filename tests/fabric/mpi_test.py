@@ -356,7 +356,7 @@ class Mpi(unittest.TestCase):
             process, _ = self.start("--json", str(path))
             process.send_signal(number)
             errors = process.communicate(timeout=240)[1]
-            self.assertEqual(process.returncode, 0)
+            self.assertEqual(process.returncode, 130)
             self.assertEqual(errors, "weft run: incomplete: a signal ended the run before its time\n")
             self.assertTrue(json.loads(path.read_text())["incomplete"])
 

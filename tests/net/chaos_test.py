@@ -182,7 +182,7 @@ class Chaos(unittest.TestCase):
         traffic.stop()
         code, result, said = traffic.finish()
         self.assertEqual((code, result["incomplete_reasons"]),
-                         (0, ["a signal ended the run before its time"]), said)
+                         (130, ["a signal ended the run before its time"]), said)
 
     def test_a_fabric_in_one_process_that_was_stopped_is_incomplete(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -558,7 +558,7 @@ class Fabric(unittest.TestCase):
             self.assertEqual(len(own & runtime_dirs()), 1)
             process.send_signal(number)
             _, errors = process.communicate(timeout=labs.HANG_SECONDS)
-            self.assertEqual(process.returncode, 0, errors)
+            self.assertEqual(process.returncode, 130, errors)
             self.assertTrue(json.loads((self.dir / "early.json").read_text())["incomplete"])
             self.assertEqual(own & runtime_dirs(), set())
 
@@ -634,7 +634,7 @@ class Edge(Fabric):
         if more is not None:
             more(addresses[1])
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(labs.HANG_SECONDS), 0, process.stderr.read())
+        self.assertEqual(process.wait(labs.HANG_SECONDS), 130, process.stderr.read())
         process.stderr.close()
         names = subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
         self.assertNotIn("weft-test-", names)

@@ -112,7 +112,7 @@ class RunPage(unittest.TestCase):
         self.assertEqual(series["t_ns"], result["series"][1]["t_ns"])
         self.assertAlmostEqual(series["accepted"], result["series"][1]["accepted"], 9)
         self.assertIsNone(run.process.poll())
-        self.assertEqual(self.leave(run), 0)
+        self.assertEqual(self.leave(run), 130)
 
     def test_a_run_of_virtual_time_shows_its_samples_and_then_its_result(self):
         self.follow_and_end("virtual")
@@ -134,7 +134,7 @@ class RunPage(unittest.TestCase):
         link = run.result()["links"][0]
         self.assertEqual(self.browser.run("return weft.fabric.series('load', weft.fabric.wayFrom.get(arguments[0]))",
                                           link["from"]), link["series"]["utilisation"])
-        self.assertEqual(self.leave(run), 0)
+        self.assertEqual(self.leave(run), 130)
 
     def test_a_run_of_real_time_shows_its_samples_and_then_its_result(self):
         self.follow_and_end("real")
@@ -225,7 +225,7 @@ class RunPage(unittest.TestCase):
         span = run.result()["measured_ns"]
         said = self.browser.run("return (await import('/run.js')).time(arguments[0])", span["from"])
         self.assertIn(f"measured{said} to ", self.figures())
-        self.assertEqual(self.leave(run), 0)
+        self.assertEqual(self.leave(run), 130)
 
     def test_a_page_without_a_result_file_leaves_none_behind_even_if_it_is_killed(self):
         with open(f"{self.folder}/run.yaml", "w") as file:
@@ -269,7 +269,7 @@ class RunPage(unittest.TestCase):
         run.process.send_signal(signal.SIGHUP)
         run.process.send_signal(signal.SIGINT) # comes after it, and leaves the page with the result
         self.browser.wait("return weft.run.known === 'result'")
-        self.assertEqual(self.leave(run), 0)
+        self.assertEqual(self.leave(run), 130)
 
     def start_on_terminal(self, text):
         """The run, the terminal and the path of the result. A terminal that nobody else has open."""
@@ -321,7 +321,7 @@ class RunPage(unittest.TestCase):
         result = run.result()
         self.assertFalse(result["config"]["measure"]["link-series"])
         self.assertNotIn("links", result)
-        self.assertEqual(self.leave(run), 0)
+        self.assertEqual(self.leave(run), 130)
         self.assertIn("links are drawn only after the run", run.said)
 
     def refuse(self, *words):

@@ -381,6 +381,7 @@ class VirtualRun(unittest.TestCase):
         process.send_signal(signal.SIGINT)
         capture.read()
         process.communicate(timeout=240)
+        self.assertEqual(process.returncode, 130)
         result = json.loads(path.read_text())
         self.assertTrue(result["incomplete"])
         self.assertGreater(result["messages"]["delivered"], 0)

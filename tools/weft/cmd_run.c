@@ -211,7 +211,8 @@ static const char usage[] =
 	"  --explain         print the complete configuration with every default, and run nothing\n"
 	"Exit: 0 success, 1 frames were lost, duplicated, out of order or too late (key fidelity), the\n"
 	"      fabric deadlocked, nothing was measured, or the run is incomplete, for example because\n"
-	"      a loop stalled; 2 invalid request, 3 not possible on this machine.\n"
+	"      a loop stalled; 2 invalid request, 3 not possible on this machine, 130 ended early\n"
+	"      by Ctrl-C or a signal, with the result so far.\n"
 	"\n"
 	"Words of run files:\n";
 

@@ -69,18 +69,26 @@ void run_result_judge_under_way(struct run_result *result, uint64_t max)
 }
 
 /* An incomplete result without reasons is also broken: there was not enough memory for the text. */
-bool run_result_is_broken(const struct run_result *result)
+static bool is_broken(const struct run_result *result, bool stopped)
 {
-	bool stopped = false;
-
-	for (unsigned i = 0; i < result->reasons; i++) {
+	for (unsigned i = 0; i < result->reasons; i++)
 		if (!result->reason[i].asked_for)
 			return true;
-		stopped = stopped || strcmp(result->reason[i].text, RUN_REASON_SIGNAL) == 0;
-	}
 	if (result->nothing[0] != '\0' && !stopped)
 		return true;
 	return result->incomplete && result->reasons == 0;
+}
+
+enum weft_exit run_result_exit(const struct run_result *result)
+{
+	bool stopped = false;
+
+	for (unsigned i = 0; i < result->reasons; i++)
+		stopped = stopped || strcmp(result->reason[i].text, RUN_REASON_SIGNAL) == 0;
+	if ((result->lost | result->duplicated | result->out_of_order) != 0 || result->deadlock ||
+		is_broken(result, stopped))
+		return EXIT_BAD_ANSWER;
+	return stopped ? EXIT_INTERRUPTED : EXIT_DONE;
 }
 
 void run_result_print_reasons(const struct run_result *result, const char *prefix, FILE *out)

@@ -149,7 +149,7 @@ struct run_flow {
 /* An entry of the run file's traffic. */
 struct run_entry {
 	char pattern[32];
-	uint32_t senders;
+	uint32_t senders;                   /* hosts that send */
 	uint64_t generated, delivered;      /* messages in the whole run */
 	double offered, accepted, released; /* fractions of the senders' link rate */
 	struct histogram network_ns, total_ns;
@@ -374,9 +374,10 @@ void run_result_judge_nothing(
 /* Returns true if the entry is not a schedule and fewer than RUN_MESSAGES_MIN messages were
  * measured. */
 bool run_entry_is_few(const struct run_entry *entry);
-/* Returns true (exit code 1) if there is a reason that was not requested, or if nothing was
- * measured and no signal ended the run. */
-bool run_result_is_broken(const struct run_result *result);
+/* Returns EXIT_BAD_ANSWER if frames were lost, duplicated or out of order, after a deadlock, if
+ * there is a reason that was not requested, or if nothing was measured and no signal ended the run;
+ * else EXIT_INTERRUPTED if a signal did, or EXIT_DONE. */
+enum weft_exit run_result_exit(const struct run_result *result);
 /* Returns the number of messages that left their hosts but did not arrive. */
 uint64_t run_result_under_way(const struct run_result *result);
 /* After a deadlock, prints a line with the first ports of the cycle. */

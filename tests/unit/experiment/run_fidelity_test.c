@@ -233,16 +233,16 @@ CLAIM(a_run_as_good_as_demanded_has_no_reason)
 {
 	make_late(result, 10);
 	run_fidelity_judge(result, &demand, 1);
-	assert_false(run_result_is_broken(result));
+	assert_int_equal(run_result_exit(result), EXIT_DONE);
 	run_fidelity_judge(result, &(struct run_config_fidelity){WEFT_TIME_NEVER, 990000}, 1);
-	assert_false(run_result_is_broken(result));
+	assert_int_equal(run_result_exit(result), EXIT_DONE);
 }
 
 CLAIM(a_run_worse_than_demanded_is_a_bad_answer_and_names_a_dilation)
 {
 	make_late(result, 20);
 	run_fidelity_judge(result, &demand, 1);
-	assert_true(run_result_is_broken(result));
+	assert_int_equal(run_result_exit(result), EXIT_BAD_ANSWER);
 	assert_string_equal(result->reason[0].text,
 		"fidelity: 98.03 % of arrivals were late by at most 100us; expected 99 %; at 99 % "
 		"they were late by 410 us: a dilation of at most 5 would be enough");
@@ -251,7 +251,7 @@ CLAIM(a_run_worse_than_demanded_is_a_bad_answer_and_names_a_dilation)
 CLAIM(where_nothing_arrived_a_demand_is_not_met)
 {
 	run_fidelity_judge(result, &demand, 1);
-	assert_true(run_result_is_broken(result));
+	assert_int_equal(run_result_exit(result), EXIT_BAD_ANSWER);
 	assert_null(strstr(result->reason[0].text, "dilation"));
 }
 

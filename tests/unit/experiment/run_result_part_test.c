@@ -389,14 +389,26 @@ UNIT_TEST(reasons_of_parts_are_those_of_the_whole_once_each)
 	assert_true(all->incomplete);
 	assert_int_equal(all->reasons, 1);
 	assert_string_equal(all->reason[0].text, "a signal");
-	assert_false(run_result_is_broken(all));
+	assert_int_equal(run_result_exit(all), EXIT_DONE);
 	run_result_add_reason(b, false, "another");
 	add(all, b);
 	assert_int_equal(all->reasons, 2);
-	assert_true(run_result_is_broken(all));
+	assert_int_equal(run_result_exit(all), EXIT_BAD_ANSWER);
 	free_result(a);
 	free_result(b);
 	free_result(all);
+}
+
+UNIT_TEST(a_run_that_a_signal_ended_is_interrupted_unless_it_was_bad_before)
+{
+	struct run_result *run = new_result();
+
+	run_result_add_reason(run, true, RUN_REASON_SIGNAL);
+	snprintf(run->nothing, sizeof(run->nothing), "no message was due");
+	assert_int_equal(run_result_exit(run), EXIT_INTERRUPTED);
+	run->lost = 1;
+	assert_int_equal(run_result_exit(run), EXIT_BAD_ANSWER);
+	free_result(run);
 }
 
 UNIT_TEST(a_loop_that_is_away_for_longer_than_the_bound_is_a_reason)
@@ -406,7 +418,8 @@ UNIT_TEST(a_loop_that_is_away_for_longer_than_the_bound_is_a_reason)
 	run_result_judge_stall(run, "s0", RUN_STALL_MAX_NS);
 	assert_false(run->incomplete);
 	run_result_judge_stall(run, "s0", RUN_STALL_MAX_NS + 1);
-	assert_true(run->incomplete && run_result_is_broken(run));
+	assert_true(run->incomplete);
+	assert_int_equal(run_result_exit(run), EXIT_BAD_ANSWER);
 	assert_int_equal(strncmp(run->reason[0].text,
 				 "s0: the loop was stopped or had no CPU for 0.50 s", 49),
 		0);
@@ -424,7 +437,7 @@ UNIT_TEST(messages_that_do_not_arrive_are_a_reason)
 	run_result_judge_under_way(run, 2);
 	assert_false(run->incomplete);
 	run_result_judge_under_way(run, 1);
-	assert_true(run_result_is_broken(run));
+	assert_int_equal(run_result_exit(run), EXIT_BAD_ANSWER);
 	assert_string_equal(run->reason[0].text, "2 messages left their hosts but did not arrive");
 	free_result(run);
 }

@@ -251,7 +251,8 @@ static const struct part {
 	{{"run", "LAB", run_options, "Sends the traffic of the lab file and shows what arrived.",
 		 "0 success, 1 frames were lost, duplicated or out of order, nothing was sent"
 		 " or measured, switches are waiting for each other, frames were later than "
-		 "'fidelity' allows, or the run is incomplete, 2 invalid request, 3 not possible on this machine"},
+		 "'fidelity' allows, or the run is incomplete, 2 invalid request, 3 not possible on this "
+		 "machine, 130 ended early by a signal"},
 		cmd_lab_run},
 	{{"capture", "LAB PORT...|all", capture_options,
 		 "Captures ports such as s0:1 as pcapng until interrupted; 'all' captures every port on this machine.\n"

@@ -284,14 +284,11 @@ static bool nothing_was_sent(const struct run_result *result)
 	return !result->partial && result->messages.dropped > 0 && result->messages.delivered == 0;
 }
 
-static bool good(const struct lab_run *run)
+static enum weft_exit judge_exit(const struct run_result *result)
 {
-	const struct run_result *result = run->result;
-
-	return !nothing_was_sent(result) &&
-	       (result->lost | result->duplicated | result->out_of_order) == 0 &&
-	       run_result_counter(result, "host_sources_failed") == 0 && !result->deadlock &&
-	       !run_result_is_broken(result);
+	return nothing_was_sent(result) || run_result_counter(result, "host_sources_failed") > 0
+		       ? EXIT_BAD_ANSWER
+		       : run_result_exit(result);
 }
 
 static enum weft_exit measure_and_write(struct lab_run *run)
@@ -319,7 +316,7 @@ static enum weft_exit measure_and_write(struct lab_run *run)
 	if (run_fidelity_starved(run->result, run->lab.config->run.hello_ps, why, sizeof(why)))
 		fprintf(stderr, "weft lab run: CPU starved: %s\n", why);
 	code = write_result(run);
-	return code == EXIT_DONE && !good(run) ? EXIT_BAD_ANSWER : code;
+	return code == EXIT_DONE ? judge_exit(run->result) : code;
 }
 
 /* The options --set. */

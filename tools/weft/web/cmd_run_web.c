@@ -142,6 +142,8 @@ static int show_result(struct shown_run *shown, int code)
 	struct error error;
 	int result = web_run_end(shown->run, shown->json, &error), number;
 
+	if (result < 0 && code == EXIT_INTERRUPTED)
+		return code; /* before the result was written */
 	if (result < 0)
 		return command_error(COMMAND, result, &error);
 	close(shown->samples); /* kept in memory until they are in the result */
@@ -174,7 +176,8 @@ static int run_and_show(struct shown_run *shown, int argc, char **argv, const ch
 		return command_fail(COMMAND, EXIT_NOT_ABLE, "weft-fabric was ended by signal %d",
 			WTERMSIG(shown->status));
 	code = WEXITSTATUS(shown->status);
-	if (code != EXIT_DONE && code != EXIT_BAD_ANSWER)
+	if (code != EXIT_DONE && code != EXIT_BAD_ANSWER &&
+		(code != EXIT_INTERRUPTED || !shown->show.started))
 		return code;
 	if (!shown->show.started)
 		return refuse_stream();
