@@ -21,7 +21,7 @@ REFERENCE = TOP / "docs/reference"
 RUN = """weft: run/1
 topology: "mesh:dims=2x2,hosts=1"
 clock: virtual
-switch: {vcs: 4}
+switch: {vcs: 4, fecn: 4}
 traffic: [{pattern: uniform, load: 1%}]
 measure: {warmup: 0s, duration: 100us, sample: 100us}
 """

@@ -131,9 +131,12 @@ static int check_ethernet(const struct run_config *config, struct error *error)
 			"cannot be combined with 'events' and 'faults'"},
 	};
 
-	return run_config_is_ethernet(config)
-		       ? CHECK_RULES(config, "switch.flow-control: Ethernet ", rules, error)
-		       : 0;
+	if (!run_config_is_ethernet(config))
+		return 0;
+	return CHECK_RULES(config,
+		config->sw.flow_control == RUN_FLOW_CONTROL_PFC ? "switch.flow-control: pfc "
+								: "switch.flow-control: lossy ",
+		rules, error);
 }
 
 static int check_switch(const struct run_config *config, struct error *error)
