@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "topo/topology.h"
 #include "virtual_control.h"
 #include "virtual_measure.h"
@@ -22,11 +23,11 @@ static int check(const struct virtual_fabric *fabric, struct error *error)
 	if (fabric->partitions->count > fabric->switches ||
 		fabric->partitions->count > VIRTUAL_WORKERS_MAX)
 		return error_set(error, EINVAL,
-			"%s: expected 1 to %u%s for a fabric with %u switches", text,
+			"%s: expected 1 to %u%s for a fabric with %u switch%s", text,
 			fabric->switches < VIRTUAL_WORKERS_MAX ? fabric->switches
 							       : VIRTUAL_WORKERS_MAX,
 			fabric->partitions->ranks != NULL ? " workers in total" : "",
-			fabric->switches);
+			fabric->switches, plural(fabric->switches, "es"));
 	if (run_config_needs_oracle(fabric->run))
 		return error_set(error, EINVAL,
 			"%s: routing.algorithm df-ugal-g reads the queues of other switches, so it needs a single worker",

@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 
+#include "base/quantity.h"
 #include "topo/generator.h"
 
 /* The links between the groups of a Dragonfly or Dragonfly+. Every pair of groups has 'parallel'
@@ -71,9 +72,10 @@ static int group_wiring_init(struct group_wiring *wiring, const struct generator
 	groups = groups == 0 ? ports + 1 : groups;
 	if ((groups - 1) * parallel > ports)
 		return error_set(request->error, EINVAL,
-			"%s: %" PRIu64 " groups with %" PRIu64 " links per pair need %" PRIu64
+			"%s: %" PRIu64 " groups with %" PRIu64 " link%s per pair need %" PRIu64
 			" links per group; the maximum is %" PRIu64,
-			request->spec, groups, parallel, (groups - 1) * parallel, ports);
+			request->spec, groups, parallel, plural(parallel, "s"),
+			(groups - 1) * parallel, ports);
 	wiring->groups = (uint32_t)groups;
 	wiring->ports = (uint32_t)ports;
 	wiring->links = (uint32_t)((groups - 1) * parallel);

@@ -138,7 +138,7 @@ UNIT_TEST(unfit_options_are_refused_with_what_was_expected)
 			"polarfly:q=12: q=12: expected a power of a prime, such as 2, 3, 4, 5, 7, 8"},
 		{"slimfly:q=181", "slimfly:q=181: needs 407 ports per switch; the maximum is 255"},
 		{"dragonfly-plus:l=2,s=2,p=2,h=2,g=6",
-			"dragonfly-plus:l=2,s=2,p=2,h=2,g=6: 6 groups with 1 links per pair need 5 links per group; the maximum is 4"},
+			"dragonfly-plus:l=2,s=2,p=2,h=2,g=6: 6 groups with 1 link per pair need 5 links per group; the maximum is 4"},
 		{"dragonfly:a=4,p=2,h=2,wiring=palm",
 			"dragonfly:a=4,p=2,h=2,wiring=palm: wiring=palm: expected one of palmtree, absolute, circulant"},
 		{"jellyfish:switches=5,degree=3,hosts=1",
