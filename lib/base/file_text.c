@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spill.h"
+#include "arrays.h"
 
 static char *refuse_file(const char *path, struct error *error)
 {

@@ -26,7 +26,7 @@
  * Stricter than txt2bin: no rank appears twice, each label is defined once (in any order), and
  * dependencies have no cycles.
  *
- * A schedule is constant once read, so any thread may read it. base/spill.h allocates its large
+ * A schedule is constant once read, so any thread may read it. base/arrays.h allocates its large
  * arrays. */
 
 #include <stdbool.h>

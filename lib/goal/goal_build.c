@@ -7,7 +7,6 @@
 
 #include "base/arrays.h"
 #include "base/rng.h"
-#include "base/spill.h"
 
 #define ROOM_FIRST 64
 

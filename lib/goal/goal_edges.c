@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/file_text.h"
 #include "base/quantity.h"
-#include "base/spill.h"
 #include "goal.h"
 #include "goal_build.h"
 

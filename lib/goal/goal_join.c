@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/spill.h"
+#include "base/arrays.h"
 
 #define START_LABEL "start"
 

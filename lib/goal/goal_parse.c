@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/file_text.h"
-#include "base/spill.h"
 #include "goal.h"
 #include "goal_build.h"
 

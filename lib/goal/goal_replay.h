@@ -63,7 +63,7 @@ struct goal_replay_config {
 	uint64_t piece_bytes;      /* maximum size that an interface takes at once; 0: any size */
 	uint64_t rendezvous_bytes; /* longer messages use rendezvous; 0: no requests, no copies */
 	bool interleave;           /* destinations take turns */
-	bool spills; /* allocates with base/spill.h: no fork(), and slow page faults */
+	bool spills; /* allocates with base/arrays.h: no fork(), and slow page faults */
 	bool times;  /* goal_replay_times() will be called */
 };
 

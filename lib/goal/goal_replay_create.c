@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/spill.h"
+#include "base/arrays.h"
 #include "goal_replay_private.h"
 
 static int compare_numbers(const void *a, const void *b)
@@ -244,10 +244,7 @@ struct goal_replay *goal_replay_create(const struct goal_replay_config *config)
 
 void goal_replay_destroy(struct goal_replay *replay)
 {
-	if (replay == NULL)
-		return;
-	arrays_free(&replay->arrays);
-	free(replay);
+	ARRAYS_DESTROY(replay);
 }
 
 static void describe_match(uint32_t value, bool any, char out[16])

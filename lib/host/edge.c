@@ -74,10 +74,7 @@ struct edge *edge_create(const struct edge_config *config)
 
 void edge_destroy(struct edge *edge)
 {
-	if (edge == NULL)
-		return;
-	arrays_free(&edge->arrays);
-	free(edge);
+	ARRAYS_DESTROY(edge);
 }
 
 uint32_t edge_address(const struct edge *edge, uint16_t host)

@@ -119,10 +119,7 @@ struct endpoint *endpoint_create(const struct endpoint_config *config, void *mem
 
 void endpoint_destroy(struct endpoint *endpoint)
 {
-	if (endpoint == NULL)
-		return;
-	arrays_free(&endpoint->arrays);
-	free(endpoint);
+	ARRAYS_DESTROY(endpoint);
 }
 
 /* --- invariants --- */

@@ -42,10 +42,7 @@ struct endpoint_set *endpoint_set_create(
 
 void endpoint_set_destroy(struct endpoint_set *set)
 {
-	if (set == NULL)
-		return;
-	arrays_free(&set->arrays);
-	free(set);
+	ARRAYS_DESTROY(set);
 }
 
 void endpoint_set_add(struct endpoint_set *set, struct endpoint *endpoint)

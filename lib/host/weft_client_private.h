@@ -3,8 +3,8 @@
 #pragma once
 
 /* Shared by the files of libweft: operations (weft_client_operation.c), sending
- * (weft_client_send.c), arrivals and matching (weft_client_arrivals.c, weft_client_match.c), and
- * the public calls (weft_client.c). */
+ * (weft_client_send.c), arrivals and matching (weft_client_arrivals.c), and the public calls
+ * (weft_client.c). */
 
 #include <stdbool.h>
 

@@ -41,7 +41,7 @@
 
 #include "base/port_set.h"
 #include "queuing/vc_ladder.h"
-#include "route/route_lengths.h"
+#include "route/route_graph.h"
 #include "wire/packet.h"
 
 struct weft_switch;

@@ -8,7 +8,7 @@
 #include "experiment/run/run_config.h"
 #include "queuing/queuing.h"
 #include "route/route_algorithm.h"
-#include "route/route_lengths.h"
+#include "route/route_graph.h"
 #include "route/route_set.h"
 #include "route/route_table.h"
 

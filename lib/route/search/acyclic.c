@@ -55,10 +55,7 @@ struct acyclic *acyclic_create(const struct route_graph *graph)
 
 void acyclic_destroy(struct acyclic *acyclic)
 {
-	if (acyclic == NULL)
-		return;
-	arrays_free(&acyclic->arrays);
-	free(acyclic);
+	ARRAYS_DESTROY(acyclic);
 }
 
 static uint64_t bit_of(const struct acyclic *acyclic, uint32_t before, uint32_t after, size_t *word)

@@ -49,10 +49,7 @@ struct legal_detour *legal_detour_create(const struct route_graph *graph, const 
 
 void legal_detour_destroy(struct legal_detour *detour)
 {
-	if (detour == NULL)
-		return;
-	arrays_free(&detour->arrays);
-	free(detour);
+	ARRAYS_DESTROY(detour);
 }
 
 void legal_detour_reset(struct legal_detour *detour)

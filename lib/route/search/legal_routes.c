@@ -93,10 +93,7 @@ static size_t legal_search_copy_bytes(const struct route_graph *graph)
 
 void legal_search_destroy(struct legal_search *search)
 {
-	if (search == NULL)
-		return;
-	arrays_free(&search->arrays);
-	free(search);
+	ARRAYS_DESTROY(search);
 }
 
 /* Returns true if a message that arrived at the switch going down may take an arc of this label. */

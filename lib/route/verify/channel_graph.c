@@ -66,10 +66,7 @@ struct channel_graph *channel_graph_create(
 
 void channel_graph_destroy(struct channel_graph *graph)
 {
-	if (graph == NULL)
-		return;
-	arrays_free(&graph->arrays);
-	free(graph);
+	ARRAYS_DESTROY(graph);
 }
 
 static uint32_t count_nodes(const struct channel_graph *graph)

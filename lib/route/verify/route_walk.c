@@ -51,10 +51,7 @@ void verify_walk_destroy(struct verifier *verifier)
 {
 	struct table_walk *walk = verifier->walk;
 
-	if (walk == NULL)
-		return;
-	arrays_free(&walk->arrays);
-	free(walk);
+	ARRAYS_DESTROY(walk);
 }
 
 /* Returns the channel of the primary port; CHANNEL_NONE without an entry or a link. */

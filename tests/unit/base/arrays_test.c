@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "base/arrays.h"
 #include "base/file_text.h"
-#include "base/spill.h"
 
 #include <unistd.h>
 

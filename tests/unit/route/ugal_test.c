@@ -4,7 +4,7 @@
 /* ugal in grids and HyperX networks: the verifier judges the tables, with all detours. */
 
 #include "failures.h"
-#include "route/route_lengths.h"
+#include "route/route_graph.h"
 #include "route_bench.h"
 
 static const struct {

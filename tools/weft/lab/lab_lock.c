@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lab_query.h"
@@ -159,4 +161,47 @@ void lab_lock_release(struct lab_lock *lock)
 	/* Also removes /run/weft, if this was the last lab. */
 	runtime_dir_labs(labs);
 	rmdir(labs);
+}
+
+/* Global, because a signal handler can access nothing else. */
+static atomic_bool interrupted;
+
+static void on_signal(int number)
+{
+	(void)number;
+	atomic_store(&interrupted, true);
+}
+
+void lab_catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+bool lab_interrupted(void)
+{
+	return atomic_load(&interrupted);
+}
+
+const atomic_bool *lab_stop_flag(void)
+{
+	return &interrupted;
+}
+
+void lab_forget_interrupt(void)
+{
+	atomic_store(&interrupted, false);
+}
+
+int lab_wait_child(pid_t pid)
+{
+	int status = 0;
+
+	/* lab_catch_signals() lets signals end what waits. */
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
 }
