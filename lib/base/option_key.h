@@ -9,9 +9,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define OPTION_KEYS  0x100000
-#define OPTION_TEXT_ (1 * OPTION_KEYS)
-#define OPTION_SET_  (2 * OPTION_KEYS)
+#define OPTION_KEYS    0x100000
+#define OPTION_TEXT_   (1 * OPTION_KEYS)
+#define OPTION_SET_    (2 * OPTION_KEYS)
+#define OPTION_NUMBER_ (3 * OPTION_KEYS)
+#define OPTION_MEMBER_ (4 * OPTION_KEYS)
 
 /* Encodes a member of this type at an offset below OPTION_KEYS. Other types do not compile. */
 #define OPTION_KEY_(kind, type, member, member_type) \
@@ -21,6 +23,10 @@
 #define OPTION_TEXT(type, member) OPTION_KEY_(OPTION_TEXT_, type, member, const char *)
 /* Sets a bool. */
 #define OPTION_SET(type, member) OPTION_KEY_(OPTION_SET_, type, member, bool)
+/* An unsigned, a member of any type, or the whole struct: not stored by option_key_store(). */
+#define OPTION_NUMBER(type, member) OPTION_KEY_(OPTION_NUMBER_, type, member, unsigned)
+#define OPTION_MEMBER(type, member) (OPTION_MEMBER_ + (int)offsetof(type, member))
+#define OPTION_WHOLE                OPTION_MEMBER_
 
 /* Stores the option with this key. Returns false and stores nothing for any other key. */
 static inline bool option_key_store(void *options, int key, const char *value)

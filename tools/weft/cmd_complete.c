@@ -144,10 +144,8 @@ int cmd_complete(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "";
 	struct request request = {.lab = argc > 2 ? argv[2] : NULL};
 
-	if (command_wants_help(argc, argv)) {
-		fputs(usage, stdout);
+	if (command_help(argc, argv, usage))
 		return EXIT_DONE;
-	}
 	request.hosts = strcmp(what, "hosts") == 0;
 	if (argc <= 3 && (request.hosts || strcmp(what, "ports") == 0))
 		return print_of_labs(&request);

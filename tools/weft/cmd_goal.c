@@ -3,7 +3,6 @@
 
 /* weft goal: generates and checks GOAL schedules. */
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,35 +52,29 @@ struct request {
 	const char *out;    /* NULL or "-": standard output */
 };
 
-static int refuse(const char *option, const char *value, const char *expected)
+static bool take_bytes(void *bytes, const char *value, char expected[COMMAND_EXPECTED_MAX])
 {
-	return command_fail(
-		"goal gen", EXIT_BAD_REQUEST, "%s '%s': expected %s", option, value, expected);
+	snprintf(expected, COMMAND_EXPECTED_MAX, "%s", quantity_expected(QUANTITY_SIZE));
+	return quantity_number(value, 0, UINT64_MAX, bytes) ||
+	       quantity_parse(QUANTITY_SIZE, value, bytes) == 0;
 }
 
-static int take_bytes(const char *option, const char *value, uint64_t *bytes)
+static bool take_calc(void *calc_ns, const char *value, char expected[COMMAND_EXPECTED_MAX])
 {
-	if (quantity_number(value, 0, UINT64_MAX, bytes) ||
-		quantity_parse(QUANTITY_SIZE, value, bytes) == 0)
-		return EXIT_DONE;
-	return refuse(option, value, quantity_expected(QUANTITY_SIZE));
-}
+	uint64_t ps;
 
-static int take_count(const char *option, const char *value, uint32_t *count)
-{
-	uint64_t number;
-
-	if (!quantity_number(value, 0, UINT32_MAX, &number))
-		return refuse(option, value, "a number");
-	*count = (uint32_t)number;
-	return EXIT_DONE;
+	strcpy(expected, "a time in whole nanoseconds, such as 10us");
+	if (quantity_parse(QUANTITY_TIME, value, &ps) < 0 || ps % 1000 != 0)
+		return false;
+	*(uint64_t *)calc_ns = ps / 1000;
+	return true;
 }
 
 /* "18x24": rows and columns; "4x4x4": layers too. */
-static int take_grid(struct request *request, const char *value)
+static bool take_grid(void *member, const char *value, char expected[COMMAND_EXPECTED_MAX])
 {
-	uint32_t *const size[] = {
-		&request->config.rows, &request->config.columns, &request->config.layers};
+	struct goal_generate_config *config = member;
+	uint32_t *const size[] = {&config->rows, &config->columns, &config->layers};
 	char part[16];
 	unsigned count = 0;
 	const char *at = value, *end = value;
@@ -95,47 +88,8 @@ static int take_grid(struct request *request, const char *value)
 			break;
 		*size[count] = (uint32_t)number;
 	}
-	if (count < 2 || *end != '\0')
-		return refuse("--grid", value, "rows and columns, such as 18x24 or 4x4x4");
-	return EXIT_DONE;
-}
-
-static int take_option(struct request *request, int option, const char *value)
-{
-	uint64_t number = 0;
-
-	switch (option) {
-	case 'n':
-		return take_count("--ranks", value, &request->config.ranks);
-	case 'b':
-		return take_bytes("--bytes", value, &request->config.bytes);
-	case 'r':
-		return take_count("--rounds", value, &request->config.rounds);
-	case 'G':
-		return take_count("--group", value, &request->config.group);
-	case 'm':
-		return take_count("--microbatches", value, &request->config.microbatches);
-	case 'd':
-		return take_bytes("--gradient", value, &request->config.gradient_bytes);
-	case 'x':
-		request->matrix = value;
-		return EXIT_DONE;
-	case 'c':
-		if (quantity_parse(QUANTITY_TIME, value, &number) < 0 || number % 1000 != 0)
-			return refuse("--calc", value, "a time in whole nanoseconds, such as 10us");
-		request->config.calc_ns = number / 1000;
-		return EXIT_DONE;
-	case 'g':
-		return take_grid(request, value);
-	case 'p':
-		request->config.periodic = true;
-		return EXIT_DONE;
-	case 'o':
-		request->out = value;
-		return EXIT_DONE;
-	default:
-		return EXIT_BAD_REQUEST; /* getopt_long() has printed the reason */
-	}
+	strcpy(expected, "rows and columns, such as 18x24 or 4x4x4");
+	return count >= 2 && *end == '\0';
 }
 
 static int refuse_kinds(void)
@@ -151,30 +105,29 @@ static int refuse_kinds(void)
 
 static int parse(struct request *request, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"ranks", required_argument, NULL, 'n'},
-		{"bytes", required_argument, NULL, 'b'},
-		{"rounds", required_argument, NULL, 'r'},
-		{"calc", required_argument, NULL, 'c'},
-		{"grid", required_argument, NULL, 'g'},
-		{"periodic", no_argument, NULL, 'p'},
-		{"group", required_argument, NULL, 'G'},
-		{"microbatches", required_argument, NULL, 'm'},
-		{"gradient", required_argument, NULL, 'd'},
-		{"matrix", required_argument, NULL, 'x'},
-		{"output", required_argument, NULL, 'o'},
-		{NULL, 0, NULL, 0},
+#define S struct request
+	static const struct command_option options[] = {
+		{"ranks", 0, OPTION_NUMBER(S, config.ranks), 0, UINT32_MAX},
+		{"bytes", 0, OPTION_MEMBER(S, config.bytes), .take = take_bytes},
+		{"rounds", 0, OPTION_NUMBER(S, config.rounds), 0, UINT32_MAX},
+		{"calc", 0, OPTION_MEMBER(S, config.calc_ns), .take = take_calc},
+		{"grid", 0, OPTION_MEMBER(S, config), .take = take_grid},
+		{"periodic", 0, OPTION_SET(S, config.periodic)},
+		{"group", 0, OPTION_NUMBER(S, config.group), 0, UINT32_MAX},
+		{"microbatches", 0, OPTION_NUMBER(S, config.microbatches), 0, UINT32_MAX},
+		{"gradient", 0, OPTION_MEMBER(S, config.gradient_bytes), .take = take_bytes},
+		{"matrix", 0, OPTION_TEXT(S, matrix)},
+		COMMAND_OUTPUT(S, out),
+		{NULL},
 	};
-	int option, result = EXIT_DONE;
+#undef S
+	int result = command_options("goal gen", options, request, &argc, &argv);
 
-	argv[0] = (char *)"weft goal gen"; /* prefix of the messages of getopt_long() */
-	while (result == EXIT_DONE && (option = getopt_long(argc, argv, "o:", options, NULL)) != -1)
-		result = take_option(request, option, optarg);
 	if (result != EXIT_DONE)
 		return result;
-	if (optind + 1 != argc)
+	if (argc != 1)
 		return refuse_kinds();
-	request->config.kind = argv[optind];
+	request->config.kind = argv[0];
 	if (request->config.bytes == UINT64_MAX && request->matrix != NULL)
 		request->config.bytes = 0; /* the matrix defines all lengths */
 	if (request->config.ranks == 0 || request->config.bytes == UINT64_MAX)
@@ -302,10 +255,8 @@ static int check(int argc, char **argv)
 
 int cmd_goal(int argc, char **argv)
 {
-	if (command_wants_help(argc, argv)) {
-		fputs(usage, stdout);
+	if (command_help(argc, argv, usage))
 		return EXIT_DONE;
-	}
 	if (argc >= 2 && strcmp(argv[1], "gen") == 0)
 		return gen(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "check") == 0)

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -17,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/name_table.h"
-#include "base/option_key.h"
 #include "base/quantity.h"
 #include "common/child_process.h"
 #include "common/commands.h"
@@ -218,64 +216,57 @@ static const char usage[] =
 
 struct run_request {
 	const char *file, *clock, *dilation, *json, *set[EXPLAIN_SETS_MAX];
+	const char *ignored; /* an option without effect on the configuration */
+	bool flag;           /* the same */
 	unsigned sets;
 };
 
-static int take_option(struct run_request *request, int option, const char *value)
+static bool take_set(void *member, const char *value, char expected[COMMAND_EXPECTED_MAX])
 {
-	switch (option) {
-	case 1:
-		if (request->file != NULL)
-			return command_fail("run", EXIT_BAD_REQUEST,
-				"expected one run file; found a second: '%s'", value);
-		request->file = value;
-		return EXIT_DONE;
-	case 's':
-		if (request->sets == EXPLAIN_SETS_MAX)
-			return command_fail("run", EXIT_BAD_REQUEST, "--set: expected at most %u",
-				EXPLAIN_SETS_MAX);
-		request->set[request->sets++] = value;
-		return EXIT_DONE;
-	case 'q':
-		return EXIT_DONE;
-	default:
-		if (option_key_store(request, option, value))
-			return EXIT_DONE;
-		return EXIT_BAD_REQUEST; /* getopt_long() has printed the reason */
-	}
+	struct run_request *request = member;
+
+	snprintf(expected, COMMAND_EXPECTED_MAX, "at most %u of them", EXPLAIN_SETS_MAX);
+	if (request->sets == EXPLAIN_SETS_MAX)
+		return false;
+	request->set[request->sets++] = value;
+	return true;
 }
 
-/* Parses all options of a run, so that --explain can be added to any command; options with the key
- * 'q' do not affect it. */
+/* Parses all options of a run, so that --explain can be added to any command. */
 static int parse(struct run_request *request, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"explain", no_argument, NULL, 'q'},
-		{"set", required_argument, NULL, 's'},
-		{"clock", required_argument, NULL, OPTION_TEXT(struct run_request, clock)},
-		{"dilation", required_argument, NULL, OPTION_TEXT(struct run_request, dilation)},
-		{"json", required_argument, NULL, OPTION_TEXT(struct run_request, json)},
-		{"csv", required_argument, NULL, 'q'},
-		{"flows", required_argument, NULL, 'q'},
-		{"pcap", required_argument, NULL, 'q'},
-		{"snaplen", required_argument, NULL, 'q'},
-		{"rotate", required_argument, NULL, 'q'},
-		{"filter", required_argument, NULL, 'q'},
-		{"where", required_argument, NULL, 'q'},
-		{"lcores", required_argument, NULL, 'q'},
-		{"workers", required_argument, NULL, 'q'},
-		{"mpi", required_argument, NULL, 'q'},
-		{"quiet", no_argument, NULL, 'q'},
-		{NULL, 0, NULL, 0},
+#define S struct run_request
+	static const struct command_option options[] = {
+		{"explain", 0, OPTION_SET(S, flag)},
+		{"set", 0, OPTION_WHOLE, .take = take_set},
+		{"clock", 0, OPTION_TEXT(S, clock)},
+		{"dilation", 0, OPTION_TEXT(S, dilation)},
+		{"json", 0, OPTION_TEXT(S, json)},
+		{"csv", 0, OPTION_TEXT(S, ignored)},
+		{"flows", 0, OPTION_TEXT(S, ignored)},
+		{"pcap", 0, OPTION_TEXT(S, ignored)},
+		{"snaplen", 0, OPTION_TEXT(S, ignored)},
+		{"rotate", 0, OPTION_TEXT(S, ignored)},
+		{"filter", 0, OPTION_TEXT(S, ignored)},
+		{"where", 0, OPTION_TEXT(S, ignored)},
+		{"lcores", 0, OPTION_TEXT(S, ignored)},
+		{"workers", 0, OPTION_TEXT(S, ignored)},
+		{"mpi", 0, OPTION_TEXT(S, ignored)},
+		{"quiet", 'q', OPTION_SET(S, flag)},
+		{NULL},
 	};
-	int option, result = EXIT_DONE;
+#undef S
+	int result = command_options("run", options, request, &argc, &argv);
 
-	argv[0] = (char *)"weft run"; /* prefix of the messages of getopt_long() */
-	while (result == EXIT_DONE && (option = getopt_long(argc, argv, "-q", options, NULL)) != -1)
-		result = take_option(request, option, optarg);
-	if (result == EXIT_DONE && request->file == NULL)
+	if (result != EXIT_DONE)
+		return result;
+	if (argc > 1)
+		return command_fail("run", EXIT_BAD_REQUEST,
+			"expected one run file; found a second: '%s'", argv[1]);
+	if (argc == 0)
 		return command_fail("run", EXIT_BAD_REQUEST, "expected a run file");
-	return result;
+	request->file = argv[0];
+	return EXIT_DONE;
 }
 
 /* Returns NULL after printing the reason. */

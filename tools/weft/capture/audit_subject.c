@@ -20,20 +20,14 @@
 
 /* --- request --- */
 
-bool audit_request_take(struct audit_request *request, int option, const char *value)
+bool audit_request_set(void *member, const char *value, char expected[COMMAND_EXPECTED_MAX])
 {
-	if (option == AUDIT_OPTION_RUN)
-		request->run = value;
-	else if (option == AUDIT_OPTION_LAB)
-		request->lab = value;
-	else if (option == AUDIT_OPTION_TOPOLOGY)
-		request->topology = value;
-	else if (option == AUDIT_OPTION_ROUTES)
-		request->routes = value;
-	else if (option == AUDIT_OPTION_SET && request->sets < AUDIT_SETS_MAX)
-		request->set[request->sets++] = value;
-	else
+	struct audit_request *request = member;
+
+	snprintf(expected, COMMAND_EXPECTED_MAX, "at most %u of them", AUDIT_SETS_MAX);
+	if (request->sets == AUDIT_SETS_MAX)
 		return false;
+	request->set[request->sets++] = value;
 	return true;
 }
 

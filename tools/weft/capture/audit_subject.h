@@ -22,28 +22,16 @@ struct audit_request {
 	bool partial;
 };
 
-/* The options shared by both commands, for getopt_long(). */
-enum {
-	AUDIT_OPTION_RUN = 1,
-	AUDIT_OPTION_SET,
-	AUDIT_OPTION_LAB,
-	AUDIT_OPTION_TOPOLOGY,
-	AUDIT_OPTION_ROUTES,
-	AUDIT_OPTION_OWN
-};
-/* clang-format off: one option a line. */
-#define AUDIT_SUBJECT_OPTIONS                                                 \
-	{"run", required_argument, NULL, AUDIT_OPTION_RUN},                   \
-		{"set", required_argument, NULL, AUDIT_OPTION_SET},           \
-		{"lab", required_argument, NULL, AUDIT_OPTION_LAB},           \
-		{"topology", required_argument, NULL, AUDIT_OPTION_TOPOLOGY}, \
-	{                                                                     \
-		"routes", required_argument, NULL, AUDIT_OPTION_ROUTES        \
+/* The options shared by both commands, whose request has such a member. */
+#define AUDIT_REQUEST_OPTIONS(type, audit)                                         \
+	{"run", 0, OPTION_TEXT(type, audit.run)},                                  \
+		{"set", 0, OPTION_MEMBER(type, audit), .take = audit_request_set}, \
+		{"lab", 0, OPTION_TEXT(type, audit.lab)},                          \
+		{"topology", 0, OPTION_TEXT(type, audit.topology)},                \
+	{                                                                          \
+		"routes", 0, OPTION_TEXT(type, audit.routes)                       \
 	}
-/* clang-format on */
-
-/* Accepts one of these options. Returns false for other options, or if there are too many --set. */
-bool audit_request_take(struct audit_request *request, int option, const char *value);
+bool audit_request_set(void *member, const char *value, char expected[COMMAND_EXPECTED_MAX]);
 /* Returns EXIT_DONE, or EXIT_BAD_REQUEST after an error: files or rules are missing or conflict. */
 int audit_request_check(const struct audit_request *request, const char *command);
 

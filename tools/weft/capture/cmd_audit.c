@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,32 +114,31 @@ static const char usage[] =
 	"                   violation in their comment and in Wireshark's list of errors\n"
 	"Exit: 0 no violation, 1 violations, 2 invalid request or file, 3 not possible on this machine.\n";
 
-enum { OPTION_MARK = AUDIT_OPTION_OWN };
+struct request {
+	struct audit_request audit;
+	const char *mark;
+	bool json;
+};
 
-static int parse(int argc, char **argv, struct audit_request *request, int *json, const char **mark)
+static int parse(int argc, char **argv, struct request *request)
 {
-	int partial = 0, option;
-	const struct option options[] = {
-		AUDIT_SUBJECT_OPTIONS,
-		{"partial", no_argument, &partial, 1},
-		{"json", no_argument, json, 1},
-		{"mark", required_argument, NULL, OPTION_MARK},
-		{NULL, 0, NULL, 0},
+	static const struct command_option options[] = {
+		AUDIT_REQUEST_OPTIONS(struct request, audit),
+		{"partial", 0, OPTION_SET(struct request, audit.partial)},
+		{"json", 0, OPTION_SET(struct request, json)},
+		{"mark", 0, OPTION_TEXT(struct request, mark)},
+		{NULL},
 	};
+	int code = command_options(COMMAND, options, request, &argc, &argv);
 
-	optind = 0;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0)
-		if (option == OPTION_MARK)
-			*mark = optarg;
-		else if (option != 0 && !audit_request_take(request, option, optarg))
-			return EXIT_BAD_REQUEST;
-	request->partial = partial != 0;
-	request->file = (const char *const *)argv + optind;
-	request->files = (uint32_t)(argc - optind);
-	if (*mark != NULL && request->files > 1)
+	if (code != EXIT_DONE)
+		return code;
+	request->audit.file = (const char *const *)argv;
+	request->audit.files = (uint32_t)argc;
+	if (request->mark != NULL && argc > 1)
 		return command_fail(COMMAND, EXIT_BAD_REQUEST,
 			"--mark: expected a single FILE, so that frames keep their numbers");
-	return audit_request_check(request, COMMAND);
+	return audit_request_check(&request->audit, COMMAND);
 }
 
 static int add(void *ctx, const struct audit_frame_at *frame)
@@ -351,22 +349,19 @@ static int audit_subject_run(struct audit_subject *subject, const struct audit_r
 
 int cmd_audit(int argc, char **argv)
 {
-	struct audit_request request = {.file = NULL};
+	struct request request = {.json = false};
 	struct audit_subject subject;
 	struct error error;
-	const char *mark = NULL;
-	int json = 0, code, result;
+	int code, result;
 
-	if (command_wants_help(argc, argv)) {
-		fputs(usage, stdout);
+	if (command_help(argc, argv, usage))
 		return EXIT_DONE;
-	}
-	code = parse(argc, argv, &request, &json, &mark);
+	code = parse(argc, argv, &request);
 	if (code != EXIT_DONE)
 		return code;
-	result = audit_subject_open(&subject, &request, &error);
+	result = audit_subject_open(&subject, &request.audit, &error);
 	code = result < 0 ? (int)command_error(COMMAND, result, &error)
-			  : audit_subject_run(&subject, &request, json != 0, mark);
+			  : audit_subject_run(&subject, &request.audit, request.json, request.mark);
 	audit_subject_close(&subject);
 	return code;
 }

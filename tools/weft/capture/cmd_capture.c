@@ -3,7 +3,6 @@
 
 /* weft capture decap: extracts the packets of TAPs. */
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -125,28 +124,24 @@ static int run(const char *path, struct output_file *out)
 
 int cmd_capture(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"output", required_argument, NULL, 'o'}, {NULL, 0, NULL, 0}};
+	static const struct command_option options[] = {
+		COMMAND_OUTPUT(struct output_file, path), {NULL}};
 	struct output_file out = {.command = COMMAND};
-	int option;
+	int result;
 
-	if (command_wants_help(argc, argv)) {
-		fputs(usage, stdout);
+	if (command_help(argc, argv, usage))
 		return EXIT_DONE;
-	}
 	if (argc < 2 || strcmp(argv[1], "decap") != 0) {
 		fputs(usage, stderr);
 		return EXIT_BAD_REQUEST;
 	}
-	argv[1] = (char *)"weft " COMMAND; /* begins the messages of getopt_long() */
-	optind = 0;
-	while ((option = getopt_long(argc - 1, argv + 1, "o:", options, NULL)) >= 0) {
-		if (option != 'o')
-			return EXIT_BAD_REQUEST;
-		out.path = optarg;
-	}
-	if (argc - 1 - optind != 1)
+	argc--;
+	argv++;
+	result = command_options(COMMAND, options, &out, &argc, &argv);
+	if (result != EXIT_DONE)
+		return result;
+	if (argc != 1)
 		return command_fail(COMMAND, EXIT_BAD_REQUEST, "expected one capture");
-	out.inputs[0] = argv[1 + optind];
-	return run(argv[1 + optind], &out);
+	out.inputs[0] = argv[0];
+	return run(argv[0], &out);
 }

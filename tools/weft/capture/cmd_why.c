@@ -3,7 +3,6 @@
 
 /* weft why: shows where captured packets spent their time (docs/man/weft-why.1). */
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +39,7 @@ struct request {
 	struct audit_request audit;
 	unsigned slowest;
 	const char *message, *frame;
-	int goal, json;
+	bool goal, json;
 };
 
 /* A cause of delay, summed over all packets shown. */
@@ -66,44 +65,21 @@ struct answer {
 
 /* --- request --- */
 
-enum { OPTION_SLOWEST = AUDIT_OPTION_OWN, OPTION_MESSAGE, OPTION_FRAME };
-
-static int parse_slowest(const char *text, unsigned *slowest)
-{
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	if (*end != '\0' || value == 0 || value > PACKETS_MAX)
-		return command_fail(COMMAND, EXIT_BAD_REQUEST,
-			"--slowest %s: expected a number from 1 to %u", text, PACKETS_MAX);
-	*slowest = (unsigned)value;
-	return EXIT_DONE;
-}
-
 static int parse(int argc, char **argv, struct request *request)
 {
-	int option, code = EXIT_DONE;
-	const struct option options[] = {
-		AUDIT_SUBJECT_OPTIONS,
-		{"slowest", required_argument, NULL, OPTION_SLOWEST},
-		{"message", required_argument, NULL, OPTION_MESSAGE},
-		{"frame", required_argument, NULL, OPTION_FRAME},
-		{"goal", no_argument, &request->goal, 1},
-		{"json", no_argument, &request->json, 1},
-		{NULL, 0, NULL, 0},
+#define S struct request
+	static const struct command_option options[] = {
+		AUDIT_REQUEST_OPTIONS(S, audit),
+		{"slowest", 0, OPTION_NUMBER(S, slowest), 1, PACKETS_MAX},
+		{"message", 0, OPTION_TEXT(S, message)},
+		{"frame", 0, OPTION_TEXT(S, frame)},
+		{"goal", 0, OPTION_SET(S, goal)},
+		{"json", 0, OPTION_SET(S, json)},
+		{NULL},
 	};
+#undef S
+	int code = command_options(COMMAND, options, request, &argc, &argv);
 
-	optind = 0;
-	while (code == EXIT_DONE && (option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
-		if (option == OPTION_SLOWEST)
-			code = parse_slowest(optarg, &request->slowest);
-		else if (option == OPTION_MESSAGE)
-			request->message = optarg;
-		else if (option == OPTION_FRAME)
-			request->frame = optarg;
-		else if (option != 0 && !audit_request_take(&request->audit, option, optarg))
-			code = EXIT_BAD_REQUEST;
-	}
 	if (code != EXIT_DONE)
 		return code;
 	if ((request->slowest != 0) + (request->message != NULL) + (request->frame != NULL) +
@@ -111,8 +87,8 @@ static int parse(int argc, char **argv, struct request *request)
 		1)
 		return command_fail(COMMAND, EXIT_BAD_REQUEST,
 			"expected one of --slowest, --message, --frame and --goal");
-	request->audit.file = (const char *const *)argv + optind;
-	request->audit.files = (uint32_t)(argc - optind);
+	request->audit.file = (const char *const *)argv;
+	request->audit.files = (uint32_t)argc;
 	return audit_request_check(&request->audit, COMMAND);
 }
 
@@ -440,7 +416,7 @@ static int explain(struct answer *answer, const struct request *request)
 	if (enough && request->json)
 		print_document(answer, packets);
 	else if (enough)
-		print_summary(answer, request->goal != 0);
+		print_summary(answer, request->goal);
 	json_decref(packets);
 	return enough ? EXIT_DONE : command_fail(COMMAND, EXIT_NOT_ABLE, "out of memory");
 }
@@ -472,10 +448,8 @@ int cmd_why(int argc, char **argv)
 	struct error error;
 	int code, result;
 
-	if (command_wants_help(argc, argv)) {
-		fputs(usage, stdout);
+	if (command_help(argc, argv, usage))
 		return EXIT_DONE;
-	}
 	code = parse(argc, argv, &request);
 	if (code != EXIT_DONE)
 		return code;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/weft_error.h"
+#include "base/quantity.h"
 #include "commands.h"
 
 #define MESSAGE_BYTES 4096
@@ -35,11 +37,13 @@ void command_note(void *command, const char *text)
 	command_fail(command, EXIT_DONE, "%s", text);
 }
 
-bool command_wants_help(int argc, char **argv)
+bool command_help(int argc, char **argv, const char *usage)
 {
 	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], "--help") == 0)
+		if (strcmp(argv[i], "--help") == 0) {
+			fputs(usage, stdout);
 			return true;
+		}
 	return false;
 }
 
@@ -57,6 +61,65 @@ const char *command_root(void)
 	const char *root = getenv("WEFT_SYSFS_ROOT");
 
 	return root != NULL ? root : "";
+}
+
+/* --- options --- */
+
+static int store(
+	const char *command, const struct command_option *option, void *request, const char *value)
+{
+	void *member = (char *)request + option->key % OPTION_KEYS;
+	char expected[COMMAND_EXPECTED_MAX];
+	uint64_t number;
+	bool good = option_key_store(request, option->key, value);
+
+	if (!good && option->take != NULL) {
+		good = option->take(member, value, expected);
+	} else if (!good) {
+		snprintf(expected, sizeof(expected), "%" PRIu64 " to %" PRIu64, option->min,
+			option->max);
+		good = quantity_number(value, option->min, option->max, &number);
+		if (good)
+			*(unsigned *)member = (unsigned)number;
+	}
+	if (good)
+		return EXIT_DONE;
+	return command_fail(
+		command, EXIT_BAD_REQUEST, "--%s '%s': expected %s", option->name, value, expected);
+}
+
+int command_options(const char *command, const struct command_option *options, void *request,
+	int *argc, char ***argv)
+{
+	struct option known[COMMAND_OPTIONS_MAX + 1] = {{NULL}};
+	char letters[2 * COMMAND_OPTIONS_MAX + 1] = "", name[64], *word = (*argv)[0];
+	int key, result = EXIT_DONE;
+
+	for (int i = 0; options[i].name != NULL; i++) {
+		bool flag = options[i].key / OPTION_KEYS == OPTION_SET_ / OPTION_KEYS;
+
+		known[i] = (struct option){options[i].name, flag ? no_argument : required_argument,
+			NULL, options[i].letter != 0 ? options[i].letter : UCHAR_MAX + 1 + i};
+		if (options[i].letter != 0)
+			snprintf(letters + strlen(letters), 3, "%c%s", options[i].letter,
+				flag ? "" : ":");
+	}
+	snprintf(name, sizeof(name), "weft %s", command);
+	(*argv)[0] = name; /* prefix of the messages of getopt_long() */
+	optind = 0;
+	while (result == EXIT_DONE &&
+		(key = getopt_long(*argc, *argv, letters, known, NULL)) != -1) {
+		unsigned i = 0;
+
+		while (options[i].name != NULL && known[i].val != key)
+			i++;
+		result = options[i].name == NULL ? (int)EXIT_BAD_REQUEST
+						 : store(command, &options[i], request, optarg);
+	}
+	(*argv)[0] = word;
+	*argc -= optind;
+	*argv += optind;
+	return result;
 }
 
 /* --- command parts --- */

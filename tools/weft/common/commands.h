@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/name_table.h"
+#include "base/option_key.h"
 #include "base/weft_error.h"
 
 /* Prints "weft NAME: text" on standard error and returns 'code'. */
@@ -24,15 +26,40 @@ enum weft_exit command_error(const char *name, int result, const struct error *e
 /* Prints a note of an import. A topology_import.note whose context is the command's name. */
 void command_note(void *command, const char *text);
 
-/* Returns whether an argument after the name is --help. main() has already replaced -h and 'weft
- * help' with --help. */
-bool command_wants_help(int argc, char **argv);
+/* If an argument after the name is --help, prints 'usage' and returns true. main() has already
+ * replaced -h and 'weft help' with --help. */
+bool command_help(int argc, char **argv, const char *usage);
 
 /* Prints the document on standard output, with further 'flags' of json_dumpf(), and releases it. */
 int command_print_json(json_t *document, size_t flags);
 
 /* Returns the prefix of /sys, /proc and /dev: WEFT_SYSFS_ROOT in tests, otherwise "". */
 const char *command_root(void);
+
+/* An option of a command. In a table, the last entry is empty. */
+
+#define COMMAND_OPTIONS_MAX  24
+#define COMMAND_EXPECTED_MAX (WORD_LIST_HINT + 64)
+
+struct command_option {
+	const char *name;  /* without the hyphens */
+	char letter;       /* short form; 0: none */
+	int key;           /* the member of the request (option_key.h) */
+	uint64_t min, max; /* limits of an OPTION_NUMBER */
+	/* For an OPTION_MEMBER: parses the value. Returns false with 'expected' set, for the
+	 * message "--NAME 'VALUE': expected …". */
+	bool (*take)(void *member, const char *value, char expected[COMMAND_EXPECTED_MAX]);
+};
+
+#define COMMAND_OUTPUT(type, member)                     \
+	{                                                \
+		"output", 'o', OPTION_TEXT(type, member) \
+	}
+
+/* Stores the options in 'request', and reduces the arguments, of which the first is the command's
+ * name, to the other ones. Returns EXIT_DONE, or EXIT_BAD_REQUEST after an error. */
+int command_options(const char *command, const struct command_option *options, void *request,
+	int *argc, char ***argv);
 
 int cmd_answer(int argc, char **argv);
 int cmd_audit(int argc, char **argv);

@@ -107,10 +107,8 @@ int cmd_route(int argc, char **argv)
 	static const struct command_parts command = COMMAND_PARTS("route", parts, print_usage);
 	int code = EXIT_DONE, part;
 
-	if (command_wants_help(argc, argv)) {
-		print_usage(stdout);
+	if (command_help(argc, argv, usage))
 		return EXIT_DONE;
-	}
 	part = command_parts_choose(&command, argc, argv, &code);
 	return part < 0 ? code : parts[part].run(argc - 1, argv + 1);
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/option_key.h"
 #include "base/quantity.h"
 #include "common/output_file.h"
 #include "route/formats/opensm_tables.h"
@@ -28,109 +26,57 @@ struct request {
 	bool tables, binary, json, steps_given, ties_given;
 };
 
-static int refuse(const char *what, const char *value, const char *expected)
+static bool take_granularity(void *member, const char *value, char expected[COMMAND_EXPECTED_MAX])
 {
-	return command_fail(
-		"route compute", EXIT_BAD_REQUEST, "%s '%s': expected %s", what, value, expected);
-}
-
-static int take_granularity(struct request *request, const char *value)
-{
-	if (strcmp(value, "host") != 0 && strcmp(value, "switch") != 0)
-		return refuse("--granularity", value, "host or switch");
-	request->options.granularity =
+	strcpy(expected, "host or switch");
+	*(enum route_granularity *)member =
 		value[0] == 's' ? ROUTE_PER_SWITCH_PAIR : ROUTE_PER_HOST_PAIR;
-	return EXIT_DONE;
+	return strcmp(value, "host") == 0 || strcmp(value, "switch") == 0;
 }
 
-static int take_steps(struct request *request, const char *value)
+static bool take_steps(void *member, const char *value, char expected[COMMAND_EXPECTED_MAX])
 {
-	if (strcmp(value, "next") != 0 && strcmp(value, "itb") != 0)
-		return refuse("--steps", value, "next or itb");
+	struct request *request = member;
+
+	strcpy(expected, "next or itb");
 	request->options.steps = value[0] == 'i' ? ROUTE_STEPS_ITB : ROUTE_STEPS_NEXT;
 	request->steps_given = true;
-	return EXIT_DONE;
+	return strcmp(value, "next") == 0 || strcmp(value, "itb") == 0;
 }
 
-static int take_ties(struct request *request, const char *value)
+static bool take_ties(void *member, const char *value, char expected[COMMAND_EXPECTED_MAX])
 {
-	if (strcmp(value, "port") != 0 && strcmp(value, "seed") != 0)
-		return refuse("--ties", value, "port or seed");
+	struct request *request = member;
+
+	strcpy(expected, "port or seed");
 	request->options.ties = value[0] == 's' ? ROUTE_TIES_SEED : ROUTE_TIES_PORT;
 	request->ties_given = true;
-	return EXIT_DONE;
+	return strcmp(value, "port") == 0 || strcmp(value, "seed") == 0;
 }
 
-static int refuse_algorithm(const char *name)
+static bool take_algorithms(void *member, const char *value, char expected[COMMAND_EXPECTED_MAX])
 {
-	char hint[WORD_LIST_HINT];
-
-	name_table_hint(&route_algorithms, name, hint);
-	return refuse("--algorithm", name, hint);
-}
-
-static int take_algorithms(struct request *request, const char *value)
-{
-	char unknown[ROUTE_LABEL_MAX];
+	struct request *request = member;
+	char unknown[ROUTE_LABEL_MAX], hint[WORD_LIST_HINT];
 	int count = route_merge_find(value, request->algorithms, unknown);
 
-	if (count == -ENOENT)
-		return refuse_algorithm(unknown);
-	if (count < 0)
-		return refuse("--algorithm", value, "at most 4 joined by '+'");
+	strcpy(expected, "at most 4 joined by '+'");
+	if (count == -ENOENT) {
+		bool one = strcmp(unknown, value) == 0;
+
+		name_table_hint(&route_algorithms, unknown, hint);
+		snprintf(expected, COMMAND_EXPECTED_MAX, "%s%s%s%s", one ? "" : "for '",
+			one ? "" : unknown, one ? "" : "' one of ", hint);
+	}
 	request->count = (unsigned)count;
-	return EXIT_DONE;
+	return count >= 0;
 }
 
-static int take_option(struct request *request, int option, const char *value)
+static bool take_seed(void *seed, const char *value, char expected[COMMAND_EXPECTED_MAX])
 {
-	uint64_t number = 0;
-
-	switch (option) {
-	case 'a':
-		return take_algorithms(request, value);
-	case 'w':
-		return topology_cut_add(&request->cut, "route compute", value);
-	case 's':
-		/* The largest integer that all JSON readers support. */
-		if (!quantity_number(value, 0, INT64_MAX, &number))
-			return refuse("--seed", value, "0 to 9223372036854775807");
-		request->options.seed = number;
-		return EXIT_DONE;
-	case 'n':
-		if (!quantity_number(value, 1, ROUTE_ALTERNATIVES_MAX, &number))
-			return refuse("--alternatives", value, "1 to 10");
-		request->options.alternatives = (unsigned)number;
-		return EXIT_DONE;
-	case 'r':
-		if (!quantity_number(value, 1, ROUTE_RADIUS_MAX, &number))
-			return refuse("--radius", value, "1 to 4");
-		request->options.radius = (unsigned)number;
-		return EXIT_DONE;
-	case 'j':
-		if (!quantity_number(value, 1, JOBS_MAX, &number))
-			return refuse("--jobs", value, "1 to 256");
-		request->options.jobs = (unsigned)number;
-		return EXIT_DONE;
-	case 'v':
-		if (!quantity_number(value, 1, FRAME_VCS_MAX, &number))
-			return refuse("--vcs", value, "1 to 16");
-		request->options.classes = (unsigned)number;
-		return EXIT_DONE;
-	case 'g':
-		return take_granularity(request, value);
-	case 'p':
-		return take_steps(request, value);
-	case 't':
-		return take_ties(request, value);
-	case 'o':
-		request->output = value;
-		return EXIT_DONE;
-	default:
-		if (option_key_store(request, option, value))
-			return EXIT_DONE;
-		return EXIT_BAD_REQUEST; /* getopt_long() has printed the reason */
-	}
+	/* The largest integer that all JSON readers support. */
+	strcpy(expected, "0 to 9223372036854775807");
+	return quantity_number(value, 0, INT64_MAX, seed);
 }
 
 static bool has_steps(const struct request *request)
@@ -175,37 +121,34 @@ static int check(const struct request *request)
 static int parse(struct request *request, int argc, char **argv)
 {
 #define S struct request
-	static const struct option options[] = {
-		{"algorithm", required_argument, NULL, 'a'},
-		{"seed", required_argument, NULL, 's'},
-		{"root", required_argument, NULL, OPTION_TEXT(S, root)},
-		{"alternatives", required_argument, NULL, 'n'},
-		{"granularity", required_argument, NULL, 'g'},
-		{"radius", required_argument, NULL, 'r'},
-		{"steps", required_argument, NULL, 'p'},
-		{"ties", required_argument, NULL, 't'},
-		{"jobs", required_argument, NULL, 'j'},
-		{"vcs", required_argument, NULL, 'v'},
-		{"output", required_argument, NULL, 'o'},
-		{"without", required_argument, NULL, 'w'},
-		{"tables", no_argument, NULL, OPTION_SET(S, tables)},
-		{"binary", no_argument, NULL, OPTION_SET(S, binary)},
-		{"json", no_argument, NULL, OPTION_SET(S, json)},
-		{NULL, 0, NULL, 0},
+	static const struct command_option options[] = {
+		{"algorithm", 0, OPTION_WHOLE, .take = take_algorithms},
+		{"seed", 0, OPTION_MEMBER(S, options.seed), .take = take_seed},
+		{"root", 0, OPTION_TEXT(S, root)},
+		{"alternatives", 0, OPTION_NUMBER(S, options.alternatives), 1,
+			ROUTE_ALTERNATIVES_MAX},
+		{"granularity", 0, OPTION_MEMBER(S, options.granularity), .take = take_granularity},
+		{"radius", 0, OPTION_NUMBER(S, options.radius), 1, ROUTE_RADIUS_MAX},
+		{"steps", 0, OPTION_WHOLE, .take = take_steps},
+		{"ties", 0, OPTION_WHOLE, .take = take_ties},
+		{"jobs", 0, OPTION_NUMBER(S, options.jobs), 1, JOBS_MAX},
+		{"vcs", 0, OPTION_NUMBER(S, options.classes), 1, FRAME_VCS_MAX},
+		COMMAND_OUTPUT(S, output),
+		TOPOLOGY_CUT_OPTION(S, cut),
+		{"tables", 0, OPTION_SET(S, tables)},
+		{"binary", 0, OPTION_SET(S, binary)},
+		{"json", 0, OPTION_SET(S, json)},
+		{NULL},
 	};
 #undef S
-	int option, result = EXIT_DONE;
+	int result = command_options("route compute", options, request, &argc, &argv);
 
-	optind = 1;
-	argv[0] = (char *)"weft route compute"; /* prefix of the messages of getopt_long() */
-	while (result == EXIT_DONE && (option = getopt_long(argc, argv, "o:", options, NULL)) != -1)
-		result = take_option(request, option, optarg);
 	if (result != EXIT_DONE)
 		return result;
-	if (optind != argc - 1)
+	if (argc != 1)
 		return command_fail("route compute", EXIT_BAD_REQUEST, "%s; expected one TOPO",
-			optind < argc ? "too many arguments" : "no topology");
-	request->topology = argv[optind];
+			argc > 1 ? "too many arguments" : "no topology");
+	request->topology = argv[0];
 	return check(request);
 }
 
@@ -227,8 +170,9 @@ static int find_root(struct request *request, const struct topology *topology)
 	if (algorithm == NULL && request->root == NULL)
 		return EXIT_DONE;
 	if (algorithm == NULL)
-		return refuse(
-			"--root", request->root, "no root, because the algorithm does not use one");
+		return command_fail("route compute", EXIT_BAD_REQUEST,
+			"--root '%s': expected no root, because the algorithm does not use one",
+			request->root);
 	result = route_root_find(topology, algorithm, request->root, request->options.seed,
 		&request->options.root, &error);
 	if (result == -EINVAL)

@@ -17,27 +17,6 @@ struct request {
 	const char *format, *output;
 };
 
-/* Returns the value of an option; NULL after printing an error. */
-static const char *value_of(int *i, int argc, char **argv)
-{
-	if (*i + 1 < argc)
-		return argv[++*i];
-	command_fail(NAME, EXIT_BAD_REQUEST, "%s: expected a value", argv[*i]);
-	return NULL;
-}
-
-static int take_argument(struct request *request, int *i, int argc, char **argv)
-{
-	const char **value = strcmp(argv[*i], "--format") == 0 ? &request->format
-			     : strcmp(argv[*i], "-o") == 0     ? &request->output
-							       : NULL;
-
-	if (value == NULL)
-		return subject_argument(&request->subject, i, argc, argv);
-	*value = value_of(i, argc, argv);
-	return *value != NULL ? EXIT_DONE : EXIT_BAD_REQUEST;
-}
-
 static int check(const struct request *request)
 {
 	if (request->subject.files != 1)
@@ -77,12 +56,16 @@ static int write_file(const struct request *request, const struct topology *topo
 
 int cmd_route_export(int argc, char **argv)
 {
+	static const struct command_option options[] = {
+		TOPOLOGY_CUT_OPTION(struct request, subject.cut),
+		{"format", 0, OPTION_TEXT(struct request, format)},
+		COMMAND_OUTPUT(struct request, output),
+		{NULL},
+	};
 	struct request request = {.subject = {.command = NAME, .files_max = 1}};
 	struct subject subject;
-	int result = EXIT_DONE;
+	int result = subject_arguments(&request.subject, options, &request, argc, argv);
 
-	for (int i = 1; i < argc && result == EXIT_DONE; i++)
-		result = take_argument(&request, &i, argc, argv);
 	if (result == EXIT_DONE)
 		result = check(&request);
 	if (result == EXIT_DONE)

@@ -4,7 +4,6 @@
 /* weft route import: converts the routes in use on an InfiniBand network into a route file. */
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/output_file.h"
 #include "route/formats/route_binary.h"
@@ -18,32 +17,6 @@ struct request {
 	const char *topology, *output;
 	bool strict;
 };
-
-static int take_argument(struct request *request, int *i, int argc, char **argv)
-{
-	const char **option = strcmp(argv[*i], "-o") == 0
-				      ? &request->output
-				      : opensm_files_option(&request->files, argv[*i]);
-
-	if (option != NULL) {
-		if (*i + 1 == argc)
-			return command_fail(
-				NAME, EXIT_BAD_REQUEST, "%s: expected a file", argv[*i]);
-		*option = argv[++*i];
-		return EXIT_DONE;
-	}
-	if (strcmp(argv[*i], "--strict") == 0) {
-		request->strict = true;
-		return EXIT_DONE;
-	}
-	if ((argv[*i][0] == '-' && argv[*i][1] != '\0') || request->files.routes != NULL)
-		return command_fail(NAME, EXIT_BAD_REQUEST,
-			"unexpected '%s'; expected TOPO DUMP [--subnet FILE] [--sl2vl FILE "
-			"[--path-records FILE]] [--strict] -o ROUTES",
-			argv[*i]);
-	*(request->topology == NULL ? &request->topology : &request->files.routes) = argv[*i];
-	return EXIT_DONE;
-}
 
 static int write_routes(const struct request *request, const struct topology *topology,
 	const struct route_file *file)
@@ -83,18 +56,25 @@ static int import(const struct request *request, const struct topology *topology
 
 int cmd_route_import(int argc, char **argv)
 {
+	static const struct command_option options[] = {
+		OPENSM_FILES_OPTIONS(struct request, files),
+		{"strict", 0, OPTION_SET(struct request, strict)},
+		COMMAND_OUTPUT(struct request, output),
+		{NULL},
+	};
 	struct request request = {.topology = NULL};
 	struct ib_addresses addresses = {0};
 	struct topology *topology;
-	int result = EXIT_DONE;
+	int result = command_options(NAME, options, &request, &argc, &argv);
 
-	for (int i = 1; i < argc && result == EXIT_DONE; i++)
-		result = take_argument(&request, &i, argc, argv);
 	if (result != EXIT_DONE)
 		return result;
-	if (request.files.routes == NULL || request.output == NULL)
+	if (argc != 2 || request.output == NULL)
 		return command_fail(NAME, EXIT_BAD_REQUEST,
-			"too few arguments; expected TOPO DUMP [--subnet FILE] -o ROUTES");
+			"too %s arguments; expected TOPO DUMP [--subnet FILE] -o ROUTES",
+			argc > 2 ? "many" : "few");
+	request.topology = argv[0];
+	request.files.routes = argv[1];
 	topology = cmd_topo_read_listing(NAME, request.topology, &addresses, &result);
 	if (topology != NULL)
 		result = import(&request, topology, &addresses);

@@ -126,12 +126,12 @@ static int show_pair(const struct subject *subject, const char *from, const char
 
 int cmd_route_show(int argc, char **argv)
 {
+	static const struct command_option options[] = {
+		TOPOLOGY_CUT_OPTION(struct subject_request, cut), {NULL}};
 	struct subject_request request = {.command = NAME, .files_max = 3};
 	struct subject subject;
-	int result = EXIT_DONE;
+	int result = subject_arguments(&request, options, &request, argc, argv);
 
-	for (int i = 1; i < argc && result == EXIT_DONE; i++)
-		result = subject_argument(&request, &i, argc, argv);
 	if (result == EXIT_DONE && request.files != 3)
 		return command_fail(NAME, EXIT_BAD_REQUEST,
 			"%u arguments; expected TOPO ROUTES SOURCE DESTINATION",

@@ -153,19 +153,17 @@ static int verify(const struct subject *subject, bool json)
 	return result;
 }
 
-/* Parses the arguments, one of which may be --json, and opens at least 'min' files. */
+/* Parses the arguments, and opens at least 'min' files. */
 static int open_subject(struct subject *subject, struct subject_request *request, unsigned min,
-	const char *expected, bool *json, int argc, char **argv)
+	const char *expected, int argc, char **argv)
 {
-	int result = EXIT_DONE;
+	static const struct command_option options[] = {
+		TOPOLOGY_CUT_OPTION(struct subject_request, cut),
+		{"json", 0, OPTION_SET(struct subject_request, json)},
+		{NULL},
+	};
+	int result = subject_arguments(request, options, request, argc, argv);
 
-	*json = false;
-	for (int i = 1; i < argc && result == EXIT_DONE; i++) {
-		if (strcmp(argv[i], "--json") == 0)
-			*json = true;
-		else
-			result = subject_argument(request, &i, argc, argv);
-	}
 	if (result == EXIT_DONE && request->files < min)
 		return command_fail(request->command, EXIT_BAD_REQUEST, "%s", expected);
 	return result == EXIT_DONE ? subject_open(subject, request) : result;
@@ -176,13 +174,12 @@ int cmd_route_verify(int argc, char **argv)
 	struct subject_request request = {
 		.command = "route verify", .files_max = SUBJECT_FILES_MAX};
 	struct subject subject;
-	bool json;
 	int result = open_subject(&subject, &request, 1,
-		"too few arguments; expected TOPO ROUTES... [--json]", &json, argc, argv);
+		"too few arguments; expected TOPO ROUTES... [--json]", argc, argv);
 
 	if (result != EXIT_DONE)
 		return result;
-	result = verify(&subject, json);
+	result = verify(&subject, request.json);
 	subject_close(&subject);
 	return result;
 }
@@ -268,13 +265,12 @@ int cmd_route_compare(int argc, char **argv)
 {
 	struct subject_request request = {.command = "route compare", .files_max = 2};
 	struct subject subject;
-	bool json;
-	int result = open_subject(&subject, &request, 2,
-		"expected two route files: TOPO A B [--json]", &json, argc, argv);
+	int result = open_subject(
+		&subject, &request, 2, "expected two route files: TOPO A B [--json]", argc, argv);
 
 	if (result != EXIT_DONE)
 		return result;
-	result = compare(&subject, json);
+	result = compare(&subject, request.json);
 	subject_close(&subject);
 	return result;
 }

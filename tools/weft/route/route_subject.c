@@ -2,18 +2,17 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "route_subject.h"
 
-#include <string.h>
-
 #include "topo/topology.h"
 
-int topology_cut_add(struct topology_cut *cut, const char *command, const char *failed)
+bool topology_cut_take(void *member, const char *value, char expected[COMMAND_EXPECTED_MAX])
 {
+	struct topology_cut *cut = member;
+
+	snprintf(expected, COMMAND_EXPECTED_MAX, "this option at most %u times", TOPOLOGY_CUT_MAX);
 	if (cut->count == TOPOLOGY_CUT_MAX)
-		return command_fail(command, EXIT_BAD_REQUEST,
-			"--without '%s': expected this option at most %u times", failed,
-			TOPOLOGY_CUT_MAX);
-	cut->failed[cut->count++] = failed;
-	return EXIT_DONE;
+		return false;
+	cut->failed[cut->count++] = value;
+	return true;
 }
 
 struct topology *topology_cut_open(
@@ -32,34 +31,21 @@ struct topology *topology_cut_open(
 	return topology;
 }
 
-static int take_name(struct subject_request *request, const char *name)
+int subject_arguments(struct subject_request *request, const struct command_option *options,
+	void *whole, int argc, char **argv)
 {
-	if (request->topology == NULL) {
-		request->topology = name;
-		return EXIT_DONE;
-	}
-	if (request->files == request->files_max)
+	int result = command_options(request->command, options, whole, &argc, &argv);
+
+	if (result != EXIT_DONE)
+		return result;
+	if (argc > 0 && (unsigned)argc - 1 > request->files_max)
 		return command_fail(request->command, EXIT_BAD_REQUEST,
-			"'%s': expected at most %u route files", name, request->files_max);
-	request->name[request->files++] = name;
+			"'%s': expected at most %u route files", argv[request->files_max + 1],
+			request->files_max);
+	request->topology = argc > 0 ? argv[0] : NULL;
+	for (int i = 1; i < argc; i++)
+		request->name[request->files++] = argv[i];
 	return EXIT_DONE;
-}
-
-int subject_argument(struct subject_request *request, int *i, int argc, char **argv)
-{
-	const char *argument = argv[*i];
-
-	if (argument[0] != '-' || argument[1] == '\0')
-		return take_name(request, argument);
-	if (strncmp(argument, "--without=", 10) == 0)
-		return topology_cut_add(&request->cut, request->command, argument + 10);
-	if (strcmp(argument, "--without") != 0)
-		return command_fail(request->command, EXIT_BAD_REQUEST,
-			"unknown option '%s'; 'weft route --help' lists the options", argument);
-	if (*i + 1 == argc)
-		return command_fail(request->command, EXIT_BAD_REQUEST,
-			"--without: expected a link such as s0:3, or a switch");
-	return topology_cut_add(&request->cut, request->command, argv[++*i]);
 }
 
 int subject_open(struct subject *subject, const struct subject_request *request)

@@ -15,8 +15,12 @@ struct topology_cut {
 	unsigned count;
 };
 
-/* Adds one failure. Returns EXIT_DONE, or the exit code after printing an error. */
-int topology_cut_add(struct topology_cut *cut, const char *command, const char *failed);
+/* The option of a command with such a member. */
+#define TOPOLOGY_CUT_OPTION(type, member)                                            \
+	{                                                                            \
+		"without", 0, OPTION_MEMBER(type, member), .take = topology_cut_take \
+	}
+bool topology_cut_take(void *member, const char *value, char expected[COMMAND_EXPECTED_MAX]);
 
 /* Opens a file or generator and removes the failed parts. The caller destroys the topology. Returns
  * NULL after printing an error; '*code' is then the exit code. */
@@ -36,6 +40,7 @@ struct subject_request {
 	const char *name[SUBJECT_FILES_MAX];
 	unsigned files;
 	struct topology_cut cut; /* failures given with --without */
+	bool json;               /* --json, of the commands that have it */
 };
 
 struct subject {
@@ -44,9 +49,10 @@ struct subject {
 	unsigned files;
 };
 
-/* Parses argv[*i] and its value: TOPO, then ROUTES..., and '--without WHAT'. Returns EXIT_DONE, or
- * an exit code after printing an error. */
-int subject_argument(struct subject_request *request, int *i, int argc, char **argv);
+/* Parses the options, which are members of 'whole', and the other arguments: TOPO, then ROUTES....
+ * Returns EXIT_DONE, or an exit code after printing an error. */
+int subject_arguments(struct subject_request *request, const struct command_option *options,
+	void *whole, int argc, char **argv);
 
 /* Returns EXIT_DONE, and the caller must close the subject; or an exit code after an error. */
 int subject_open(struct subject *subject, const struct subject_request *request);

@@ -98,24 +98,23 @@ static void print_help(int argc, char **argv)
 
 int cmd_topo_arguments(int argc, char **argv, const char **spec, bool *json)
 {
+	static const struct command_option options[] = {
+		{"json", 0, OPTION_SET_ /* a bool */}, {NULL}};
 	char name[32];
+	int result;
 
-	snprintf(name, sizeof(name), "topo %s", argv[0]);
 	*spec = NULL;
-	for (int i = 1; i < argc; i++) {
-		if (json != NULL && strcmp(argv[i], "--json") == 0)
-			*json = true;
-		else if (argv[i][0] == '-' && argv[i][1] != '\0')
-			return command_fail(name, EXIT_BAD_REQUEST, "unknown option '%s'", argv[i]);
-		else if (*spec != NULL)
-			return command_fail(name, EXIT_BAD_REQUEST,
-				"expected one topology; found a second: '%s'", argv[i]);
-		else
-			*spec = argv[i];
-	}
-	if (*spec == NULL)
+	snprintf(name, sizeof(name), "topo %s", argv[0]);
+	result = command_options(name, json != NULL ? options : &options[1], json, &argc, &argv);
+	if (result != EXIT_DONE)
+		return result;
+	if (argc > 1)
+		return command_fail(name, EXIT_BAD_REQUEST,
+			"expected one topology; found a second: '%s'", argv[1]);
+	if (argc == 0)
 		return command_fail(name, EXIT_BAD_REQUEST,
 			"expected a topology: a file, or a generator such as rlft:ports=4,stages=2");
+	*spec = argv[0];
 	return EXIT_DONE;
 }
 
@@ -137,7 +136,7 @@ int cmd_topo(int argc, char **argv)
 	static const struct command_parts command = COMMAND_PARTS("topo", parts, print_usage);
 	int code = EXIT_DONE, part;
 
-	if (command_wants_help(argc, argv)) {
+	if (command_help(argc, argv, "")) {
 		print_help(argc, argv);
 		return EXIT_DONE;
 	}

@@ -55,8 +55,13 @@ struct opensm_files {
 	const char *routes, *subnet, *map, *records; /* NULL: not given */
 };
 
-/* Returns where the file after --subnet, --sl2vl or --path-records is stored, or NULL. */
-const char **opensm_files_option(struct opensm_files *files, const char *option);
+/* The options of a command with such a member. */
+#define OPENSM_FILES_OPTIONS(type, files)                           \
+	{"subnet", 0, OPTION_TEXT(type, files.subnet)},             \
+		{"sl2vl", 0, OPTION_TEXT(type, files.map)},         \
+	{                                                           \
+		"path-records", 0, OPTION_TEXT(type, files.records) \
+	}
 
 /* Reads tables or, with 'map', routes in layers of VCs. Sorts the listing's addresses, if any.
  * Returns 0, and the caller closes 'file'; or a negative errno with error set. */

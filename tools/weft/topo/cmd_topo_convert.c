@@ -16,14 +16,20 @@
 
 #define INPUT_MAX ((size_t)256 << 20) /* bytes; the largest network takes about 40 MB */
 
+/* A regular expression of an option. */
+struct pattern {
+	regex_t regex;
+	bool given;
+};
+
 struct request {
 	const char *name; /* "topo export" */
 	const struct topology_format *format;
 	const char *in, *out; /* 'out' NULL or "-": standard output */
+	bool reading;
 	/* import */
 	bool strict;
-	regex_t only, exclude;
-	bool has_only, has_exclude;
+	struct pattern only, exclude;
 	struct ib_addresses *addresses;
 };
 
@@ -40,117 +46,64 @@ static void list_formats(bool reading, char *text, size_t size)
 				used == 0 ? "" : ", ", format->name);
 }
 
-static int take_format(struct request *request, const char *name, bool reading)
+static bool take_format(void *member, const char *name, char expected[COMMAND_EXPECTED_MAX])
 {
+	struct request *request = member;
+	const struct topology_format *format = request->format = topology_format_find(name);
 	char known[128];
 
-	request->format = topology_format_find(name);
-	if (request->format != NULL &&
-		(reading ? request->format->read != NULL : request->format->write != NULL))
-		return EXIT_DONE;
-	list_formats(reading, known, sizeof(known));
-	return command_fail(
-		request->name, EXIT_BAD_REQUEST, "--format %s: expected one of %s", name, known);
+	list_formats(request->reading, known, sizeof(known));
+	snprintf(expected, COMMAND_EXPECTED_MAX, "one of %s", known);
+	return format != NULL && (request->reading ? format->read != NULL : format->write != NULL);
 }
 
-/* Returns the value of "--option VALUE" or "--option=VALUE"; NULL if argv[*i] is a different
- * argument, "" if the value is missing. */
-static const char *value_of(const char *option, int argc, char **argv, int *i)
+static bool take_regex(void *member, const char *value, char expected[COMMAND_EXPECTED_MAX])
 {
-	size_t length = strlen(option);
-
-	if (strncmp(argv[*i], option, length) != 0)
-		return NULL;
-	if (argv[*i][length] == '=' && option[1] == '-')
-		return argv[*i] + length + 1;
-	if (argv[*i][length] != '\0')
-		return NULL;
-	return *i + 1 < argc ? argv[++*i] : "";
-}
-
-/* Parses --only or --exclude REGEX. Returns -1 for other arguments. */
-static int take_regex(struct request *request, const char *option, int argc, char **argv, int *i,
-	regex_t *regex, bool *has)
-{
-	const char *value = value_of(option, argc, argv, i);
+	struct pattern *pattern = member;
 	char why[128];
 	int code;
 
-	if (value == NULL)
-		return -1;
-	if (value[0] == '\0' || *has)
-		return command_fail(request->name, EXIT_BAD_REQUEST,
-			"%s: expected one extended regular expression", option);
-	code = regcomp(regex, value, REG_EXTENDED | REG_ICASE | REG_NOSUB);
-	if (code != 0) {
-		regerror(code, regex, why, sizeof(why));
-		return command_fail(
-			request->name, EXIT_BAD_REQUEST, "%s %s: %s", option, value, why);
-	}
-	*has = true;
-	return EXIT_DONE;
+	strcpy(expected, "one extended regular expression");
+	if (value[0] == '\0' || pattern->given)
+		return false;
+	code = regcomp(&pattern->regex, value, REG_EXTENDED | REG_ICASE | REG_NOSUB);
+	pattern->given = code == 0;
+	if (code == 0)
+		return true;
+	regerror(code, &pattern->regex, why, sizeof(why));
+	snprintf(expected, COMMAND_EXPECTED_MAX, "an extended regular expression (%s)", why);
+	return false;
 }
 
-/* Parses the options specific to import. Returns -1 for other arguments. */
-static int take_import_option(struct request *request, int argc, char **argv, int *i)
+static int parse(struct request *request, int argc, char **argv)
 {
-	int result;
-
-	if (strcmp(argv[*i], "--strict") == 0) {
-		request->strict = true;
-		return EXIT_DONE;
-	}
-	result = take_regex(request, "--only", argc, argv, i, &request->only, &request->has_only);
-	if (result < 0)
-		result = take_regex(request, "--exclude", argc, argv, i, &request->exclude,
-			&request->has_exclude);
-	return result;
-}
-
-static int take_argument(struct request *request, int argc, char **argv, int *i, bool reading)
-{
-	const char *value = value_of("--format", argc, argv, i);
-
-	if (value != NULL)
-		return take_format(request, value, reading);
-	value = value_of("-o", argc, argv, i);
-	if (value != NULL) {
-		request->out = value;
-		return value[0] != '\0' ? EXIT_DONE
-					: (int)command_fail(request->name, EXIT_BAD_REQUEST,
-						  "-o: expected a file");
-	}
-	if (reading) {
-		int result = take_import_option(request, argc, argv, i);
-
-		if (result >= 0)
-			return result;
-	}
-	if (argv[*i][0] == '-' && argv[*i][1] != '\0')
-		return command_fail(
-			request->name, EXIT_BAD_REQUEST, "unknown option '%s'", argv[*i]);
-	if (request->in != NULL)
-		return command_fail(request->name, EXIT_BAD_REQUEST,
-			"expected one file; found a second: '%s'", argv[*i]);
-	request->in = argv[*i];
-	return EXIT_DONE;
-}
-
-static int parse(struct request *request, int argc, char **argv, bool reading)
-{
-	int result = EXIT_DONE;
+#define S struct request
+	static const struct command_option options[] = {
+		{"strict", 0, OPTION_SET(S, strict)},
+		{"only", 0, OPTION_MEMBER(S, only), .take = take_regex},
+		{"exclude", 0, OPTION_MEMBER(S, exclude), .take = take_regex},
+		/* also of export */
+		{"format", 0, OPTION_WHOLE, .take = take_format},
+		COMMAND_OUTPUT(S, out),
+		{NULL},
+	};
+#undef S
+	int result = command_options(
+		request->name, request->reading ? options : &options[3], request, &argc, &argv);
 	char known[128];
 
-	for (int i = 1; i < argc && result == EXIT_DONE; i++)
-		result = take_argument(request, argc, argv, &i, reading);
 	if (result != EXIT_DONE)
 		return result;
-	list_formats(reading, known, sizeof(known));
+	list_formats(request->reading, known, sizeof(known));
 	if (request->format == NULL)
 		return command_fail(request->name, EXIT_BAD_REQUEST,
 			"--format is missing; expected one of %s", known);
-	if (request->in == NULL)
+	if (argc == 0)
 		return command_fail(request->name, EXIT_BAD_REQUEST, "expected a file");
+	if (argc > 1)
+		return command_fail(request->name, EXIT_BAD_REQUEST,
+			"expected one file; found a second: '%s'", argv[1]);
+	request->in = argv[0];
 	return EXIT_DONE;
 }
 
@@ -186,7 +139,7 @@ static int export(const struct request *request)
 int cmd_topo_export(int argc, char **argv)
 {
 	struct request request = {.name = "topo export"};
-	int result = parse(&request, argc, argv, false);
+	int result = parse(&request, argc, argv);
 
 	return result == EXIT_DONE ? export(&request) : result;
 }
@@ -196,8 +149,8 @@ static struct topology *import_from(struct request *request, int *result)
 {
 	bool piped = strcmp(request->in, "-") == 0;
 	struct topology_import import = {.strict = request->strict,
-		.only = request->has_only ? &request->only : NULL,
-		.exclude = request->has_exclude ? &request->exclude : NULL,
+		.only = request->only.given ? &request->only.regex : NULL,
+		.exclude = request->exclude.given ? &request->exclude.regex : NULL,
 		.note = command_note,
 		.context = (void *)(uintptr_t)request->name,
 		.addresses = request->addresses};
@@ -304,15 +257,15 @@ static int import(struct request *request)
 
 int cmd_topo_import(int argc, char **argv)
 {
-	struct request request = {.name = "topo import"};
-	int result = parse(&request, argc, argv, true);
+	struct request request = {.name = "topo import", .reading = true};
+	int result = parse(&request, argc, argv);
 
 	if (result == EXIT_DONE)
 		result = import(&request);
-	if (request.has_only)
-		regfree(&request.only);
-	if (request.has_exclude)
-		regfree(&request.exclude);
+	if (request.only.given)
+		regfree(&request.only.regex);
+	if (request.exclude.given)
+		regfree(&request.exclude.regex);
 	return result;
 }
 

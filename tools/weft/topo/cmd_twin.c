@@ -210,76 +210,71 @@ static int examine(struct twin *twin)
 	return twin->bad ? EXIT_BAD_ANSWER : EXIT_DONE;
 }
 
-static int take_argument(struct twin_request *request, int *i, int argc, char **argv)
+static bool take_counters(void *member, const char *value, char expected[COMMAND_EXPECTED_MAX])
 {
-	const char **option = strcmp(argv[*i], "--routes") == 0 ? &request->files.routes
-			      : strcmp(argv[*i], "--html") == 0 ? &request->html
-			      : strcmp(argv[*i], "--counters") == 0
-				      ? &request->counters[request->counters[0] != NULL]
-				      : opensm_files_option(&request->files, argv[*i]);
+	const char **counters = member;
 
-	if (strcmp(argv[*i], "--json") == 0) {
-		request->json = true;
-		return EXIT_DONE;
-	}
-	if (option != NULL) {
-		if (option == &request->counters[1] && *option != NULL)
-			return command_fail(
-				"twin", EXIT_BAD_REQUEST, "--counters: expected at most two files");
-		if (*i + 1 == argc)
-			return command_fail(
-				"twin", EXIT_BAD_REQUEST, "%s: expected a file", argv[*i]);
-		*option = argv[++*i];
-		return EXIT_DONE;
-	}
-	if (argv[*i][0] == '-' || request->listing != NULL)
+	strcpy(expected, "at most two files");
+	if (counters[1] != NULL)
+		return false;
+	counters[counters[0] != NULL] = value;
+	return true;
+}
+
+static int parse(struct twin_request *request, int argc, char **argv)
+{
+#define S struct twin_request
+	static const struct command_option options[] = {
+		{"routes", 0, OPTION_TEXT(S, files.routes)},
+		OPENSM_FILES_OPTIONS(S, files),
+		{"counters", 0, OPTION_MEMBER(S, counters), .take = take_counters},
+		{"html", 0, OPTION_TEXT(S, html)},
+		{"json", 0, OPTION_SET(S, json)},
+		{NULL},
+	};
+#undef S
+	int result = command_options("twin", options, request, &argc, &argv);
+
+	if (result != EXIT_DONE)
+		return result;
+	if (argc != 1)
 		return command_fail("twin", EXIT_BAD_REQUEST,
-			"unexpected '%s'; expected LISTING [--routes DUMP] [--subnet FILE] "
-			"[--sl2vl FILE] [--path-records FILE] [--counters FILE] [--html PAGE]",
-			argv[*i]);
-	request->listing = argv[*i];
+			"%d arguments; expected a LISTING; see 'weft twin --help'", argc);
+	if (request->files.routes == NULL &&
+		(request->files.subnet != NULL || request->files.map != NULL ||
+			request->files.records != NULL))
+		return command_fail("twin", EXIT_BAD_REQUEST,
+			"--subnet, --sl2vl and --path-records require --routes");
+	request->listing = argv[0];
 	return EXIT_DONE;
 }
 
 int cmd_twin(int argc, char **argv)
 {
 	struct twin_request request = {.listing = NULL};
-	struct twin *twin = calloc(1, sizeof(*twin));
-	int result = twin != NULL ? EXIT_DONE
-				  : (int)command_fail("twin", EXIT_NOT_ABLE, "out of memory");
+	struct twin *twin;
+	int result;
 
-	if (command_wants_help(argc, argv)) {
-		fputs(usage, stdout);
-		free(twin);
+	if (command_help(argc, argv, usage))
 		return EXIT_DONE;
-	}
-	for (int i = 1; i < argc && result == EXIT_DONE; i++)
-		result = take_argument(&request, &i, argc, argv);
-	if (result == EXIT_DONE && request.listing == NULL)
-		result = command_fail(
-			"twin", EXIT_BAD_REQUEST, "expected a LISTING; see 'weft twin --help'");
-	if (result == EXIT_DONE && request.files.routes == NULL &&
-		(request.files.subnet != NULL || request.files.map != NULL ||
-			request.files.records != NULL))
-		result = command_fail("twin", EXIT_BAD_REQUEST,
-			"--subnet, --sl2vl and --path-records require --routes");
-	if (result == EXIT_DONE) {
-		twin->request = &request;
-		twin->routes = json_array();
-		twin->topology =
-			cmd_topo_read_listing("twin", request.listing, &twin->addresses, &result);
-	}
+	result = parse(&request, argc, argv);
+	if (result != EXIT_DONE)
+		return result;
+	twin = calloc(1, sizeof(*twin));
+	if (twin == NULL)
+		return command_fail("twin", EXIT_NOT_ABLE, "out of memory");
+	twin->request = &request;
+	twin->routes = json_array();
+	twin->topology = cmd_topo_read_listing("twin", request.listing, &twin->addresses, &result);
 	if (result == EXIT_DONE)
 		result = examine(twin);
-	if (twin != NULL) {
-		json_decref(twin->routes);
-		json_decref(twin->measured);
-		json_decref(twin->trial);
-		free(twin->addresses.at);
-		free(twin->prediction.load);
-		topology_destroy(twin->topology);
-		topology_destroy(twin->mended);
-	}
+	json_decref(twin->routes);
+	json_decref(twin->measured);
+	json_decref(twin->trial);
+	free(twin->addresses.at);
+	free(twin->prediction.load);
+	topology_destroy(twin->topology);
+	topology_destroy(twin->mended);
 	free(twin);
 	return result;
 }

@@ -10,14 +10,6 @@
 
 #define INPUT_MAX ((size_t)1 << 30)
 
-const char **opensm_files_option(struct opensm_files *files, const char *option)
-{
-	return strcmp(option, "--subnet") == 0         ? &files->subnet
-	       : strcmp(option, "--sl2vl") == 0        ? &files->map
-	       : strcmp(option, "--path-records") == 0 ? &files->records
-						       : NULL;
-}
-
 /* Returns the file's text; NULL if no file is given, or with '*result' < 0 if reading failed. */
 static char *read_text(const char *path, size_t *length, int *result, struct error *error)
 {

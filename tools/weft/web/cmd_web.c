@@ -3,7 +3,6 @@
 #include "cmd_web.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
@@ -49,37 +48,34 @@ static enum weft_exit show_result(const char *path, const char *why, const char 
 
 int cmd_web(int argc, char **argv)
 {
-	static const struct option options[] = {{"listen", required_argument, NULL, 'l'},
-		{"why", required_argument, NULL, 'w'}, {NULL, 0, NULL, 0}};
-	const char *listen = NULL, *why = NULL;
+	struct request {
+		const char *listen, *why;
+	} request = {NULL};
+	static const struct command_option options[] = {
+		{"listen", 'l', OPTION_TEXT(struct request, listen)},
+		{"why", 0, OPTION_TEXT(struct request, why)},
+		{NULL},
+	};
 	struct error error;
 	char *text = NULL;
-	int option, code;
+	int code;
 
-	if (command_wants_help(argc, argv)) {
-		fputs(usage, stdout);
+	if (command_help(argc, argv, usage))
 		return EXIT_DONE;
-	}
-	argv[0] = (char *)"weft web"; /* prefix of the messages of getopt_long() */
-	while ((option = getopt_long(argc, argv, "l:", options, NULL)) != -1) {
-		if (option == 'w')
-			why = optarg;
-		else if (option == 'l')
-			listen = optarg;
-		else
-			return EXIT_BAD_REQUEST;
-	}
-	if (optind + 1 != argc) {
+	code = command_options("web", options, &request, &argc, &argv);
+	if (code != EXIT_DONE)
+		return code;
+	if (argc != 1) {
 		fputs(usage, stderr);
 		return EXIT_BAD_REQUEST;
 	}
-	if (why != NULL) {
-		int result = web_why_read(why, &text, &error);
+	if (request.why != NULL) {
+		int result = web_why_read(request.why, &text, &error);
 
 		if (result < 0)
 			return command_error("web", result, &error);
 	}
-	code = show_result(argv[optind], text, listen);
+	code = show_result(argv[0], text, request.listen);
 	free(text);
 	return code;
 }
