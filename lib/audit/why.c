@@ -12,26 +12,19 @@
 #include <string.h>
 
 #include "base/arrays.h"
+#include "base/name_table.h"
 #include "wire/control.h"
 
 const char *why_part_name(enum why_part part)
 {
-	static const char *const names[] = {
-#define X(id, text) text,
-		WHY_PARTS(X)
-#undef X
-	};
+	static const char *const names[] = {WHY_PARTS(WORD_TEXT)};
 
 	return names[part];
 }
 
 const char *why_cause_name(enum why_cause cause)
 {
-	static const char *const names[] = {
-#define X(id, text) text,
-		WHY_CAUSES(X)
-#undef X
-	};
+	static const char *const names[] = {WHY_CAUSES(WORD_TEXT)};
 
 	return names[cause];
 }

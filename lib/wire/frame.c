@@ -4,15 +4,12 @@
 
 #include <arpa/inet.h>
 
+#include "base/name_table.h"
 #include "frame_check.h"
 
 const char *frame_fault_name(enum frame_fault fault)
 {
-	static const char *const name[] = {
-#define X(id, text) [FRAME_FAULT_##id] = text,
-		FRAME_FAULTS(X)
-#undef X
-	};
+	static const char *const name[] = {FRAME_FAULTS(WORD_TEXT)};
 
 	return (unsigned)fault < FRAME_FAULT_COUNT ? name[fault] : "unknown";
 }

@@ -70,6 +70,9 @@ struct yaml_field {
 	const void *(*row)(const void *member);
 };
 
+/* The texts of an X-macro list of (id, text). */
+#define YAML_CHOICES(list) ((const char *const[]){list(WORD_TEXT) NULL})
+
 #define YAML_MEMBER(type, member) \
 	.offset = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
 

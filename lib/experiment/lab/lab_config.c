@@ -17,14 +17,6 @@
 #define FORMAT            "lab/1"
 #define FORMAT_TOPOLOGY   "topology/1"
 
-#define X(id, text) text,
-static const char *const links_choices[] = {LAB_CONFIG_LINKS(X) NULL};
-#undef X
-
-#define X(id, text) text,
-static const char *const processes_choices[] = {LAB_CONFIG_PROCESSES(X) NULL};
-#undef X
-
 #define S struct lab_config_uplink
 static const struct yaml_field uplink_fields[] = {
 	{"edge", YAML_FIELD_NAME, true, YAML_MEMBER(S, edge),
@@ -58,10 +50,10 @@ const struct yaml_field lab_file_fields[] = {
 		.map = topology_file_fields,
 		.doc = "The network: a generator with its options, a topology file, or a topology in place."},
 	{"links", YAML_FIELD_CHOICE, YAML_MEMBER(struct lab_config, links),
-		.choices = links_choices,
+		.choices = YAML_CHOICES(LAB_CONFIG_LINKS),
 		.doc = "The kind of links between processes. tcpdump can listen on `veth`."},
 	{"processes", YAML_FIELD_CHOICE, YAML_MEMBER(struct lab_config, processes),
-		.choices = processes_choices,
+		.choices = YAML_CHOICES(LAB_CONFIG_PROCESSES),
 		.doc = "One process with all devices, or several. `auto` depends on the number of CPUs."},
 	{"groups", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, groups),
 		.read = lab_read_groups, .write = lab_write_groups, .present = lab_groups_present,

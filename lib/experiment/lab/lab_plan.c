@@ -5,15 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/name_table.h"
 #include "os/atomic_file.h"
 
 const char *lab_link_kind_name(enum lab_link_kind kind)
 {
-	static const char *const name[] = {
-#define X(id, text) [LAB_LINK_##id] = text,
-		LAB_LINK_KINDS(X)
-#undef X
-	};
+	static const char *const name[] = {LAB_LINK_KINDS(WORD_TEXT)};
 
 	return kind < LAB_LINK_KIND_COUNT ? name[kind] : "?";
 }

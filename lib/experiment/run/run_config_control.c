@@ -16,15 +16,7 @@
 #define CC_INDEX_MAX    (CC_TABLE_ENTRIES - 1)
 #define MULTIPLIER_BITS 14
 
-#define X(id, text) text,
-const char *const run_control_choices[] = {SOURCE_CONTROLS(X) NULL};
-static const char *const per_choices[] = {RUN_CC_PERS(X) NULL};
-static const char *const ack_choices[] = {RUN_DRB_ACKS(X) NULL};
-static const char *const measure_choices[] = {RUN_DRB_MEASURES(X) NULL};
-static const char *const new_path_choices[] = {RUN_DRB_NEW_PATHS(X) NULL};
-static const char *const similarity_choices[] = {RUN_SIMILARITIES(X) NULL};
-static const char *const save_choices[] = {RUN_PR_DRB_SAVES(X) NULL};
-#undef X
+const char *const run_control_choices[] = {SOURCE_CONTROLS(WORD_TEXT) NULL};
 
 /* Parses "3:5" or "5". Sets '*rest' to the end of the entry. */
 static bool parse_entry(const char *text, char **rest, struct cc_table *table)
@@ -111,7 +103,7 @@ const struct yaml_field run_iba_cc_fields[] = {
 	{"table", YAML_FIELD_CUSTOM, .offset = 0, .size = sizeof(S), .read = read_table,
 		.write = write_table, .form = "<text>",
 		.doc = "Pause after a packet, depending on the index: `linear`, `llnl`, or up to 128 entries `SHIFT:MULTIPLIER`."},
-	{"per", YAML_FIELD_CHOICE, YAML_MEMBER(S, per), .choices = per_choices,
+	{"per", YAML_FIELD_CHOICE, YAML_MEMBER(S, per), .choices = YAML_CHOICES(RUN_CC_PERS),
 		.doc = "Whether a flow is a destination or the whole host."},
 	{"opensm", YAML_FIELD_CUSTOM, YAML_MEMBER(S, opensm), .read = run_read_path,
 		.present = run_present_never, .form = "<path>",
@@ -165,15 +157,17 @@ const struct yaml_field run_drb_fields[] = {
 		.doc = "Minimum time since the last change before a pair closes a path."},
 	{"idle", YAML_FIELD_TIME, YAML_MEMBER(S, idle_ps), .max = PS_PER_S,
 		.doc = "Closes the paths of pairs without notifications for this time. 0s switches it off."},
-	{"ack", YAML_FIELD_CHOICE, YAML_MEMBER(S, ack), .choices = ack_choices,
+	{"ack", YAML_FIELD_CHOICE, YAML_MEMBER(S, ack), .choices = YAML_CHOICES(RUN_DRB_ACKS),
 		.doc = "Whether each frame or the last one of a message is acknowledged."},
 	{"ack-threshold", YAML_FIELD_TIME, YAML_MEMBER(S, ack_threshold_ps), .max = PS_PER_S,
 		.doc = "Shorter waits are not reported."},
 	{"smoothing", YAML_FIELD_NUMBER, YAML_MEMBER(S, smoothing), .min = 1, .max = SMOOTHING_MAX,
 		.doc = "Each new value has weight 1/`smoothing` in the moving average."},
-	{"measure", YAML_FIELD_CHOICE, YAML_MEMBER(S, measure), .choices = measure_choices,
+	{"measure", YAML_FIELD_CHOICE, YAML_MEMBER(S, measure),
+		.choices = YAML_CHOICES(RUN_DRB_MEASURES),
 		.doc = "The latency that counts: the metapath's, or the mean over a message."},
-	{"new-path", YAML_FIELD_CHOICE, YAML_MEMBER(S, new_path), .choices = new_path_choices,
+	{"new-path", YAML_FIELD_CHOICE, YAML_MEMBER(S, new_path),
+		.choices = YAML_CHOICES(RUN_DRB_NEW_PATHS),
 		.doc = "Whether a new path starts with the latency of the others or without load."},
 	{NULL},
 };
@@ -184,11 +178,11 @@ const struct yaml_field run_pr_drb_fields[] = {
 	{"similarity", YAML_FIELD_SHARE, YAML_MEMBER(S, similarity_ppm), .max = QUANTITY_WHOLE_PPM,
 		.doc = "Share of the flows that must agree for a stored solution to match."},
 	{"similarity-of", YAML_FIELD_CHOICE, YAML_MEMBER(S, similarity_of),
-		.choices = similarity_choices,
+		.choices = YAML_CHOICES(RUN_SIMILARITIES),
 		.doc = "The flows that this share refers to: those seen, or the union of both sets."},
 	{"entries", YAML_FIELD_NUMBER, YAML_MEMBER(S, entries), .min = 1, .max = ENTRIES_MAX,
 		.doc = "Maximum number of stored solutions. The solution unused for the longest time is replaced."},
-	{"save", YAML_FIELD_CHOICE, YAML_MEMBER(S, save), .choices = save_choices,
+	{"save", YAML_FIELD_CHOICE, YAML_MEMBER(S, save), .choices = YAML_CHOICES(RUN_PR_DRB_SAVES),
 		.doc = "When solutions are stored: once stable, or only in the low zone."},
 	{"improve", YAML_FIELD_BOOL, YAML_MEMBER(S, improve),
 		.doc = "Whether an applied solution may be changed."},

@@ -41,6 +41,8 @@ int run_read_time_or_off(const struct yaml_tree_node *node, void *member, struct
 void run_write_time_or_off(const void *member, FILE *out, unsigned indent);
 int run_read_path(const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_path(const void *member, FILE *out, unsigned indent);
+/* A char *, NULL if the key is absent. */
+#define RUN_PATH .read = run_read_path, .write = run_write_path, .optional = true, .form = "<path>"
 /* For these functions, 'member' is the whole run_config. */
 int run_read_jobs(const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_jobs(const void *member, FILE *out, unsigned indent);

@@ -8,9 +8,7 @@
 #include "run_config_fields.h"
 #include "traffic/traffic_pattern.h"
 
-#define X(id, text) text,
-static const char *const placement_choices[] = {RUN_PLACEMENTS(X) NULL};
-#undef X
+static const char *const placement_choices[] = {RUN_PLACEMENTS(WORD_TEXT) NULL};
 
 static int read_placement(const struct yaml_tree_node *node, void *member, struct error *error)
 {
@@ -86,8 +84,7 @@ static void write_job_traffic(const void *member, FILE *out, unsigned indent)
 const struct yaml_field run_job_fields[] = {
 	{"name", YAML_FIELD_NAME, true, YAML_MEMBER(S, name),
 		.doc = "Name of the job, for the result."},
-	{"schedule", YAML_FIELD_CUSTOM, YAML_MEMBER(S, schedule), .read = run_read_path,
-		.write = run_write_path, .optional = true, .form = "<path>",
+	{"schedule", YAML_FIELD_CUSTOM, YAML_MEMBER(S, schedule), RUN_PATH,
 		.doc = "The schedule that the job runs. A job has this or `traffic`."},
 	{"traffic", YAML_FIELD_CUSTOM, YAML_MEMBER(S, traffic), .read = read_job_traffic,
 		.write = write_job_traffic, .optional = true, .map = run_traffic_fields,

@@ -11,10 +11,7 @@
 #include "run_config_fields.h"
 #include "topo/generator.h"
 
-#define X(id, text) text,
-static const char *const routes_choices[] = {RUN_MAPPER_ROUTES(X) NULL};
-static const char *const mode_choices[] = {RUN_MAPPER_MODES(X) NULL};
-#undef X
+static const char *const mode_choices[] = {RUN_MAPPER_MODES(WORD_TEXT) NULL};
 
 int run_mapper_mode_find(const char *name, enum run_mapper_mode *mode)
 {
@@ -87,15 +84,15 @@ static void write_after(const void *member, FILE *out, unsigned indent)
 
 #define S struct run_config_mapper
 const struct yaml_field run_mapper_fields[] = {
-	{"routes", YAML_FIELD_CHOICE, YAML_MEMBER(S, routes), .choices = routes_choices,
+	{"routes", YAML_FIELD_CHOICE, YAML_MEMBER(S, routes),
+		.choices = YAML_CHOICES(RUN_MAPPER_ROUTES),
 		.doc = "Who computes the routes: every process, or the mapper. Run files default to `static`, lab files to `mapper`."},
 	{"mode", YAML_FIELD_CHOICE, YAML_MEMBER(S, mode), .choices = mode_choices,
 		.doc = "Which hosts may be the mapper. `auto`: only those in `hosts`; `always`: those in `hosts` first; `never`: all others."},
 	{"hosts", YAML_FIELD_CUSTOM, YAML_MEMBER(S, hosts), .read = read_hosts,
 		.write = write_hosts, .form = "all|<names>",
 		.doc = "The hosts that `mode` refers to."},
-	{"key", YAML_FIELD_CUSTOM, YAML_MEMBER(S, key), .read = run_read_path,
-		.write = run_write_path, .optional = true, .form = "<path>",
+	{"key", YAML_FIELD_CUSTOM, YAML_MEMBER(S, key), RUN_PATH,
 		.doc = "File with the fabric key. Without it nothing is authenticated, and a lab prints a warning."},
 	{"expect", YAML_FIELD_CUSTOM, YAML_MEMBER(S, expect), .read = read_expect,
 		.write = run_write_path, .optional = true, .form = "<text>",

@@ -11,31 +11,9 @@
 #include "traffic/traffic_pattern.h"
 #include "wire/cn.h"
 
-#define X(id, text) text,
-const char *const run_clock_choices[] = {RUN_CLOCKS(X) NULL};
-static const char *const switching_choices[] = {RUN_SWITCHINGS(X) NULL};
-static const char *const until_choices[] = {RUN_UNTILS(X) NULL};
-static const char *const flow_control_choices[] = {RUN_FLOW_CONTROLS(X) NULL};
-static const char *const recovery_choices[] = {RUN_RECOVERIES(X) NULL};
-static const char *const credits_choices[] = {RUN_CREDITS(X) NULL};
-static const char *const routing_start_choices[] = {RUN_ROUTING_STARTS(X) NULL};
-static const char *const contending_choices[] = {RUN_CONTENDINGS(X) NULL};
-static const char *const recording_choices[] = {RUN_RECORDINGS(X) NULL};
-static const char *const mode_choices[] = {RUN_ROUTING_MODES(X) NULL};
-static const char *const arbitration_choices[] = {ARBITRATIONS(X) NULL};
-static const char *const vc_service_choices[] = {VC_SERVICES(X) NULL};
-static const char *const steps_choices[] = {RUN_STEPS(X) NULL};
-static const char *const ugal_queues_choices[] = {RUN_UGAL_QUEUES(X) NULL};
-static const char *const itb_hosts_choices[] = {RUN_ITB_HOSTS(X) NULL};
-static const char *const itb_absorb_choices[] = {RUN_ITB_ABSORBS(X) NULL};
-static const char *const reconfigure_choices[] = {RUN_RECONFIGURES(X) NULL};
-static const char *const ties_choices[] = {RUN_TIES(X) NULL};
-static const char *const granularity_choices[] = {RUN_GRANULARITIES(X) NULL};
-static const char *const retest_choices[] = {RUN_RETESTS(X) NULL};
-static const char *const occupancy_choices[] = {RUN_OCCUPANCIES(X) NULL};
-static const char *const notifiers_choices[] = {RUN_NOTIFIERS(X) NULL};
-static const char *const down_roots_choices[] = {RUN_DOWN_ROOTS(X) NULL};
-#undef X
+const char *const run_clock_choices[] = {RUN_CLOCKS(WORD_TEXT) NULL};
+static const char *const switching_choices[] = {RUN_SWITCHINGS(WORD_TEXT) NULL};
+static const char *const until_choices[] = {RUN_UNTILS(WORD_TEXT) NULL};
 
 const struct run_words run_words[] = {
 	{"routing.algorithm", &route_algorithms},
@@ -190,13 +168,13 @@ const struct yaml_field run_switch_fields[] = {
 	{"voq", YAML_FIELD_BOOL, YAML_MEMBER(S, voq),
 		.doc = "Virtual output queues. Without them an input has one queue per VC."},
 	{"flow-control", YAML_FIELD_CHOICE, YAML_MEMBER(S, flow_control),
-		.choices = flow_control_choices,
+		.choices = YAML_CHOICES(RUN_FLOW_CONTROLS),
 		.doc = "Credits, the STOP and GO of wormhole switches, or Ethernet: `pfc` pauses each VC, `lossy` drops frames that do not fit."},
 	{"arbitration", YAML_FIELD_CHOICE, YAML_MEMBER(S, arbitration.inputs),
-		.choices = arbitration_choices,
+		.choices = YAML_CHOICES(ARBITRATIONS),
 		.doc = "Which input an output serves next: in turn, the one with the oldest message, or in proportion to the flows behind it."},
 	{"vc-service", YAML_FIELD_CHOICE, YAML_MEMBER(S, arbitration.vcs),
-		.choices = vc_service_choices,
+		.choices = YAML_CHOICES(VC_SERVICES),
 		.doc = "Which VC an output serves first: in turn, the highest, or in proportion to `vc-weights`."},
 	{"vc-weights", YAML_FIELD_CUSTOM, YAML_MEMBER(S, arbitration.weight), .read = read_weights,
 		.write = write_weights, .optional = true, .form = "<list>",
@@ -208,7 +186,8 @@ const struct yaml_field run_switch_fields[] = {
 		.doc = "Thresholds of `flow-control: pfc`."},
 	{"ecn", YAML_FIELD_SECTION, YAML_MEMBER(S, ecn), .fields = ecn_fields,
 		.doc = "RED: marks that depend on the output's queue, in addition to `fecn`."},
-	{"credits", YAML_FIELD_CHOICE, YAML_MEMBER(S, credits), .choices = credits_choices,
+	{"credits", YAML_FIELD_CHOICE, YAML_MEMBER(S, credits),
+		.choices = YAML_CHOICES(RUN_CREDITS),
 		.doc = "Whether credits are returned together or for each packet. The default depends on the adaptive mode and the buffer."},
 	{"fecn", YAML_FIELD_NUMBER, YAML_MEMBER(S, fecn), .max = 15,
 		.doc = "Threshold of congestion marks. 0 disables them; N marks packets that find more than (16 - N)/16 of their VC full."},
@@ -223,14 +202,16 @@ const struct yaml_field run_switch_fields[] = {
 		.doc = "Waiting time after which the first switch records contending flows. `auto` is twice the time of a full frame."},
 	{"flows", YAML_FIELD_NUMBER, YAML_MEMBER(S, flows), .max = CN_FLOWS_MAX,
 		.doc = "Maximum number of flows that one packet records. Each flow is recorded once."},
-	{"contending", YAML_FIELD_CHOICE, YAML_MEMBER(S, contending), .choices = contending_choices,
+	{"contending", YAML_FIELD_CHOICE, YAML_MEMBER(S, contending),
+		.choices = YAML_CHOICES(RUN_CONTENDINGS),
 		.doc = "Which flows are recorded: those with the same output, or those in the same VC of the same input."},
-	{"recording", YAML_FIELD_CHOICE, YAML_MEMBER(S, recording), .choices = recording_choices,
+	{"recording", YAML_FIELD_CHOICE, YAML_MEMBER(S, recording),
+		.choices = YAML_CHOICES(RUN_RECORDINGS),
 		.doc = "Which switch of a path records. `auto` is `last` with `drb-cc` and `first` otherwise."},
 	{"routing-delay", YAML_FIELD_TIME, YAML_MEMBER(S, routing_delay_ps), .max = PS_PER_MS,
 		.doc = "Time that a switch needs to route a frame, on the virtual clock."},
 	{"routing-start", YAML_FIELD_CHOICE, YAML_MEMBER(S, routing_start),
-		.choices = routing_start_choices,
+		.choices = YAML_CHOICES(RUN_ROUTING_STARTS),
 		.doc = "Whether a wormhole switch routes a header when its output is granted or when the header is first in its buffer."},
 	{NULL},
 };
@@ -239,39 +220,41 @@ const struct yaml_field run_switch_fields[] = {
 /* A route file replaces the optional members, so that they may be unset. */
 #define S struct run_config_routing
 const struct yaml_field run_routing_fields[] = {
-	{"file", YAML_FIELD_CUSTOM, YAML_MEMBER(S, file), .read = run_read_path,
-		.write = run_write_path, .optional = true, .form = "<path>",
+	{"file", YAML_FIELD_CUSTOM, YAML_MEMBER(S, file), RUN_PATH,
 		.doc = "A route file. No routes are computed then."},
 	{"algorithm", YAML_FIELD_CUSTOM, .offset = 0, .size = sizeof(S), .words = &route_algorithms,
 		.read = run_read_algorithms, .write = run_write_algorithms,
 		.present = run_algorithms_present, .form = "<word>|^[a-z0-9-]+(\\+[a-z0-9-]+)+$",
 		.doc = "The routing algorithm, or several joined by `+`. `weft route algorithms` lists them."},
-	{"mode", YAML_FIELD_CHOICE, YAML_MEMBER(S, mode), .choices = mode_choices,
+	{"mode", YAML_FIELD_CHOICE, YAML_MEMBER(S, mode),
+		.choices = YAML_CHOICES(RUN_ROUTING_MODES),
 		.doc = "`source` puts the route into the frame; with `table` switches look it up."},
 	{"alternatives", YAML_FIELD_NUMBER, YAML_MEMBER(S, alternatives), .min = 1, .max = 10,
 		.optional = true,
 		.doc = "Routes per pair, among which `nic.selector` chooses. The default depends on the algorithm."},
 	{"granularity", YAML_FIELD_CHOICE, YAML_MEMBER(S, granularity),
-		.choices = granularity_choices, .optional = true, .unset = RUN_GRANULARITY_UNSET,
+		.choices = YAML_CHOICES(RUN_GRANULARITIES), .optional = true,
+		.unset = RUN_GRANULARITY_UNSET,
 		.doc = "Whether each pair of hosts or each pair of switches has its own routes. Only algorithms that draw routes differ."},
 	{"root", YAML_FIELD_TEXT, YAML_MEMBER(S, root), .form = "best|centre|random|<text>",
 		.doc = "Root of algorithms that build a tree: a switch, or a choice. The default is a leaf of a tree with levels, else the first switch."},
-	{"itb-hosts", YAML_FIELD_CHOICE, YAML_MEMBER(S, itb_hosts), .choices = itb_hosts_choices,
-		.optional = true,
+	{"itb-hosts", YAML_FIELD_CHOICE, YAML_MEMBER(S, itb_hosts),
+		.choices = YAML_CHOICES(RUN_ITB_HOSTS), .optional = true,
 		.doc = "Hosts whose in-transit buffers a route uses: drawn at each switch (`random`, the default), or (`balanced`) those that absorb for the fewest routes."},
-	{"itb-absorb", YAML_FIELD_CHOICE, YAML_MEMBER(S, itb_absorb), .choices = itb_absorb_choices,
+	{"itb-absorb", YAML_FIELD_CHOICE, YAML_MEMBER(S, itb_absorb),
+		.choices = YAML_CHOICES(RUN_ITB_ABSORBS),
 		.doc = "With `contention` a switch bypasses the host that would absorb a frame if the frame's next output is idle and has credits."},
 	{"radius", YAML_FIELD_NUMBER, YAML_MEMBER(S, radius), .min = 1, .max = ROUTE_RADIUS_MAX,
 		.optional = true,
 		.doc = "Maximum distance in links of the intermediate switches of `msp` from the ends of a path."},
-	{"steps", YAML_FIELD_CHOICE, YAML_MEMBER(S, steps), .choices = steps_choices,
+	{"steps", YAML_FIELD_CHOICE, YAML_MEMBER(S, steps), .choices = YAML_CHOICES(RUN_STEPS),
 		.optional = true, .unset = RUN_STEPS_UNSET,
 		.doc = "What separates the steps of an `msp` path: VC classes (`next`) or in-transit buffers."},
-	{"ties", YAML_FIELD_CHOICE, YAML_MEMBER(S, ties), .choices = ties_choices, .optional = true,
-		.unset = RUN_TIES_UNSET,
+	{"ties", YAML_FIELD_CHOICE, YAML_MEMBER(S, ties), .choices = YAML_CHOICES(RUN_TIES),
+		.optional = true, .unset = RUN_TIES_UNSET,
 		.doc = "How `dor` and `msp` choose among equal paths: lowest port number, or drawn with the seed."},
 	{"ugal-queues", YAML_FIELD_CHOICE, YAML_MEMBER(S, ugal_queues),
-		.choices = ugal_queues_choices,
+		.choices = YAML_CHOICES(RUN_UGAL_QUEUES),
 		.doc = "The queues that `df-ugal-l`, `df-par`, `ugal`, `omni-war` and `dal` compare: the packet's VC, all VCs of the port, or (`hybrid`) the VC if both paths begin at the same port (`ugal`: all VCs)."},
 	{"ugal-bias", YAML_FIELD_BYTES, YAML_MEMBER(S, ugal_bias_bytes), .max = 1 << 20,
 		.doc = "By how much the queue of the minimal path may exceed twice the queue of the detour (`ugal`: each queue times the links of its path, or times 1 and 2 with the routes of a mapper); with `omni-war` and `dal`, it is added to the weight of a detour."},
@@ -291,14 +274,16 @@ const struct yaml_field run_routing_fields[] = {
 
 #define S struct run_config_variants
 static const struct yaml_field variants_fields[] = {
-	{"retest", YAML_FIELD_CHOICE, YAML_MEMBER(S, retest), .choices = retest_choices,
+	{"retest", YAML_FIELD_CHOICE, YAML_MEMBER(S, retest), .choices = YAML_CHOICES(RUN_RETESTS),
 		.doc = "When `fcth` is tested again between `hcdth` and `crt`: `starts` at arrivals that may begin a suspicion, `holds` at arrivals that may end it."},
-	{"occupancy", YAML_FIELD_CHOICE, YAML_MEMBER(S, occupancy), .choices = occupancy_choices,
+	{"occupancy", YAML_FIELD_CHOICE, YAML_MEMBER(S, occupancy),
+		.choices = YAML_CHOICES(RUN_OCCUPANCIES),
 		.doc = "Whether a VOQ counts against the buffer of its VC or of its port."},
-	{"notifiers", YAML_FIELD_CHOICE, YAML_MEMBER(S, notifiers), .choices = notifiers_choices,
-		.former = "speakers",
+	{"notifiers", YAML_FIELD_CHOICE, YAML_MEMBER(S, notifiers),
+		.choices = YAML_CHOICES(RUN_NOTIFIERS), .former = "speakers",
 		.doc = "Which VOQs report a root: all above `hcdth`, or the first."},
-	{"down-roots", YAML_FIELD_CHOICE, YAML_MEMBER(S, down_roots), .choices = down_roots_choices,
+	{"down-roots", YAML_FIELD_CHOICE, YAML_MEMBER(S, down_roots),
+		.choices = YAML_CHOICES(RUN_DOWN_ROOTS),
 		.doc = "Who diverts packets for a root at an output that leads down: the sending hosts, or the stage below."},
 	{"watch-afc", YAML_FIELD_BOOL, YAML_MEMBER(S, watch_afc),
 		.doc = "Whether VOQs of the adapted-flow channel count like others."},
@@ -381,7 +366,8 @@ const struct yaml_field run_nic_fields[] = {
 		.doc = "In-transit buffers, for routes that use them."},
 	{"control", YAML_FIELD_CHOICE, YAML_MEMBER(S, control), .choices = run_control_choices,
 		.doc = "How a source reacts to congestion. `dcqcn` needs the virtual clock."},
-	{"recovery", YAML_FIELD_CHOICE, YAML_MEMBER(S, recovery), .choices = recovery_choices,
+	{"recovery", YAML_FIELD_CHOICE, YAML_MEMBER(S, recovery),
+		.choices = YAML_CHOICES(RUN_RECOVERIES),
 		.doc = "With `flow-control: lossy`: what a receiver does with frames after a lost one."},
 	{"dcqcn", YAML_FIELD_SECTION, YAML_MEMBER(S, dcqcn), .fields = run_dcqcn_fields,
 		.doc = "The congestion control of RDMA over Ethernet."},
@@ -405,7 +391,7 @@ const struct yaml_field run_faults_fields[] = {
 
 const struct yaml_field run_reconfigure_fields[] = {
 	{"mode", YAML_FIELD_CHOICE, YAML_MEMBER(struct run_config_reconfigure, mode),
-		.choices = reconfigure_choices,
+		.choices = YAML_CHOICES(RUN_RECONFIGURES),
 		.doc = "Whether old and new routes may coexist: never (`drain`), always (`immediate`), with in-transit buffers where they could deadlock (`itb`), or if they cannot deadlock (`auto`)."},
 	{NULL},
 };

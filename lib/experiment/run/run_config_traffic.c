@@ -10,13 +10,7 @@
 #include "traffic/arrivals.h"
 #include "traffic/traffic_pattern.h"
 
-#define X(id, text) text,
-static const char *const arrivals_choices[] = {ARRIVALS_KINDS(X) NULL};
-static const char *const host_set_texts[] = {RUN_HOST_SETS(X) NULL};
-#undef X
-#define X(rule, word) word,
-static const char *const rail_choices[] = {RAIL_RULES(X) NULL};
-#undef X
+static const char *const host_set_texts[] = {RUN_HOST_SETS(WORD_TEXT) NULL};
 
 /* Reads 'all', 'rest', 10% or [h1, h2]. */
 
@@ -139,8 +133,9 @@ const struct yaml_field run_traffic_fields[] = {
 	{"to", YAML_FIELD_CUSTOM, YAML_MEMBER(S, to), .read = read_hosts, .write = write_hosts,
 		.present = hosts_present, .form = HOSTS_FORM, .tag = TRAFFIC_TO,
 		.doc = "The destination hosts. Required for a hot spot. With `pcap`: hosts from which destinations are drawn for packets to addresses without a host."},
-	{"rail", YAML_FIELD_CHOICE, YAML_MEMBER(S, rail), .choices = rail_choices, .optional = true,
-		.unset = RAIL_UNSET, .tag = TRAFFIC_RATE | TRAFFIC_SIZES | TRAFFIC_FILE,
+	{"rail", YAML_FIELD_CHOICE, YAML_MEMBER(S, rail), .choices = YAML_CHOICES(RAIL_RULES),
+		.optional = true, .unset = RAIL_UNSET,
+		.tag = TRAFFIC_RATE | TRAFFIC_SIZES | TRAFFIC_FILE,
 		.doc = "The ports that messages use between hosts with several ports. Default: `same-rail`."},
 	{"share", YAML_FIELD_SHARE, YAML_MEMBER(S, value.share_ppm), .min = 1,
 		.max = QUANTITY_WHOLE_PPM, .optional = true, .initial = QUANTITY_WHOLE_PPM,
@@ -150,11 +145,9 @@ const struct yaml_field run_traffic_fields[] = {
 		.max = TOPOLOGY_SWITCHES_MAX, .optional = true, .unset = UINT32_MAX, .initial = 3,
 		.tag = TRAFFIC_SWITCHES,
 		.doc = "Maximum distance of `local` messages, in links between switches."},
-	{"file", YAML_FIELD_CUSTOM, YAML_MEMBER(S, file), .read = run_read_path,
-		.write = run_write_path, .optional = true, .form = "<path>", .tag = TRAFFIC_FILE,
+	{"file", YAML_FIELD_CUSTOM, YAML_MEMBER(S, file), RUN_PATH, .tag = TRAFFIC_FILE,
 		.doc = "A schedule, a list of flows, the pairs of a permutation, or a capture (pcap, pcapng)."},
-	{"ranks", YAML_FIELD_CUSTOM, YAML_MEMBER(S, ranks), .read = run_read_path,
-		.write = run_write_path, .optional = true, .form = "<path>", .tag = TRAFFIC_RANKS,
+	{"ranks", YAML_FIELD_CUSTOM, YAML_MEMBER(S, ranks), RUN_PATH, .tag = TRAFFIC_RANKS,
 		.doc = "A file that assigns the ranks of a schedule to hosts."},
 	{"ranks-per-host", YAML_FIELD_NUMBER, YAML_MEMBER(S, ranks_per_host), .min = 1,
 		.max = TOPOLOGY_HOSTS_MAX, .optional = true, .tag = TRAFFIC_RANKS,
@@ -163,8 +156,7 @@ const struct yaml_field run_traffic_fields[] = {
 		.read = read_sizes, .write = write_sizes, .optional = true, .form = "<word>|^cdf:.",
 		.tag = TRAFFIC_SIZES,
 		.doc = "Draws flows with a published distribution of sizes, or with one of a file (`cdf:FILE`)."},
-	{"matrix", YAML_FIELD_CUSTOM, YAML_MEMBER(S, matrix), .read = run_read_path,
-		.write = run_write_path, .optional = true, .form = "<path>", .tag = TRAFFIC_SIZES,
+	{"matrix", YAML_FIELD_CUSTOM, YAML_MEMBER(S, matrix), RUN_PATH, .tag = TRAFFIC_SIZES,
 		.doc = "A file with the weights of host pairs, for drawn flows."},
 	{"host", YAML_FIELD_NAME, YAML_MEMBER(S, packets.host), .tag = TRAFFIC_PACKETS,
 		.doc = "The host that sends all packets of a capture."},
@@ -200,8 +192,9 @@ const struct yaml_field run_traffic_fields[] = {
 	{"other-share", YAML_FIELD_SHARE, YAML_MEMBER(S, value.other_share_ppm), .min = 1,
 		.max = QUANTITY_WHOLE_PPM, .optional = true, .tag = TRAFFIC_RATE,
 		.doc = "Share of the messages that have the second length."},
-	{"arrivals", YAML_FIELD_CHOICE, YAML_MEMBER(S, value.arrivals), .choices = arrivals_choices,
-		.optional = true, .unset = ARRIVALS_UNSET, .tag = TRAFFIC_RATE,
+	{"arrivals", YAML_FIELD_CHOICE, YAML_MEMBER(S, value.arrivals),
+		.choices = YAML_CHOICES(ARRIVALS_KINDS), .optional = true, .unset = ARRIVALS_UNSET,
+		.tag = TRAFFIC_RATE,
 		.doc = "The intervals between messages. `uniform` is from 0 to twice the mean. Latencies are shortest with `constant`."},
 	{"on", YAML_FIELD_TIME, YAML_MEMBER(S, value.on_ps), .min = RUN_BURST_MIN,
 		.max = RUN_BURST_MAX, .optional = true, .tag = TRAFFIC_RATE,
