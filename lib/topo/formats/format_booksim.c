@@ -132,13 +132,7 @@ static int read_line(struct listing_reader *reader)
 	return result;
 }
 
-static struct topology *read_booksim(const char *text, size_t length, const char *origin,
-	struct topology_import *import, struct error *error)
-{
-	struct listing_reader reader = {.line = read_line};
-
-	return listing_reader_run(&reader, text, length, origin, import, error);
-}
+LISTING_READER(read_booksim, char, .line = read_line)
 
 const struct topology_format format_booksim = {
 	.name = "booksim",

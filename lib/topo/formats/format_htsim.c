@@ -232,14 +232,7 @@ static int finish(struct listing_reader *reader, struct error *error)
 	return result;
 }
 
-static struct topology *read_htsim(const char *text, size_t length, const char *origin,
-	struct topology_import *import, struct error *error)
-{
-	struct tree tree = {.tier = 0};
-	struct listing_reader reader = {.line = read_line, .finish = finish, .context = &tree};
-
-	return listing_reader_run(&reader, text, length, origin, import, error);
-}
+LISTING_READER(read_htsim, struct tree, .line = read_line, .finish = finish)
 
 /* --- export --- */
 

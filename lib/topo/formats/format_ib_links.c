@@ -281,30 +281,11 @@ static int read_link_line(struct listing_reader *reader)
 	return connect(reader, &a, &b, ib_rate_of_lanes(width, lane));
 }
 
-static struct topology *read_ports(const char *text, size_t length, const char *origin,
-	struct topology_import *import, struct error *error)
-{
-	struct listing_reader reader = {.line = read_ports_line, .twice = true};
+LISTING_READER(read_ports, char, .line = read_ports_line, .twice = true)
 
-	return listing_reader_run(&reader, text, length, origin, import, error);
-}
+LISTING_READER(read_subnet, char, .line = read_subnet_line, .twice = true)
 
-static struct topology *read_subnet(const char *text, size_t length, const char *origin,
-	struct topology_import *import, struct error *error)
-{
-	struct listing_reader reader = {.line = read_subnet_line, .twice = true};
-
-	return listing_reader_run(&reader, text, length, origin, import, error);
-}
-
-static struct topology *read_links(const char *text, size_t length, const char *origin,
-	struct topology_import *import, struct error *error)
-{
-	struct block block = {.known = false};
-	struct listing_reader reader = {.line = read_link_line, .context = &block, .twice = true};
-
-	return listing_reader_run(&reader, text, length, origin, import, error);
-}
+LISTING_READER(read_links, struct block, .line = read_link_line, .twice = true)
 
 const struct topology_format format_ibnetdiscover_p = {
 	.name = "ibnetdiscover-p",

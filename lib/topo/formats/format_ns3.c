@@ -145,15 +145,7 @@ static int check_links(struct listing_reader *reader, struct error *error)
 	return topology_import_odd(reader->import, &odd, "those in the file are used", error);
 }
 
-static struct topology *read_ns3(const char *text, size_t length, const char *origin,
-	struct topology_import *import, struct error *error)
-{
-	struct network network = {.headed = false};
-	struct listing_reader reader = {
-		.line = read_line, .finish = check_links, .context = &network};
-
-	return listing_reader_run(&reader, text, length, origin, import, error);
-}
+LISTING_READER(read_ns3, struct network, .line = read_line, .finish = check_links)
 
 static uint32_t number_of(const struct topology *topology, struct topology_port port)
 {

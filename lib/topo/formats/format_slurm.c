@@ -183,13 +183,7 @@ static int read_line(struct listing_reader *reader)
 	return result;
 }
 
-static struct topology *read_slurm(const char *text, size_t length, const char *origin,
-	struct topology_import *import, struct error *error)
-{
-	struct listing_reader reader = {.line = read_line};
-
-	return listing_reader_run(&reader, text, length, origin, import, error);
-}
+LISTING_READER(read_slurm, char, .line = read_line)
 
 /* Writes the neighbours of one kind below the switch. */
 static void write_below(

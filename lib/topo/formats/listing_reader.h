@@ -43,6 +43,18 @@ struct listing_reader {
 struct topology *listing_reader_run(struct listing_reader *reader, const char *text, size_t length,
 	const char *origin, struct topology_import *import, struct error *error);
 
+/* Defines topology_format.read of a format: a listing_reader with these members, whose context is a
+ * zeroed 'state'. */
+#define LISTING_READER(name, state, ...)                                                  \
+	static struct topology *name(const char *text, size_t length, const char *origin, \
+		struct topology_import *import, struct error *error)                      \
+	{                                                                                 \
+		state context = {0};                                                      \
+		struct listing_reader reader = {.context = &context, __VA_ARGS__};        \
+                                                                                          \
+		return listing_reader_run(&reader, text, length, origin, import, error);  \
+	}
+
 /* Only reads the lines. The caller sets 'line', 'origin' and 'import'. Returns 0, or -EINVAL,
  * -ERANGE or -ENOMEM with 'error' set. */
 int listing_reader_lines(
