@@ -40,33 +40,17 @@ static int change(struct weft_fi_cntr *cntr, uint64_t *value, uint64_t by, bool 
 	return 0;
 }
 
-static int add_value(struct fid_cntr *fid, uint64_t by)
-{
-	struct weft_fi_cntr *cntr = (void *)fid;
-
-	return change(cntr, &cntr->value, by, false);
-}
-
-static int set_value(struct fid_cntr *fid, uint64_t to)
-{
-	struct weft_fi_cntr *cntr = (void *)fid;
-
-	return change(cntr, &cntr->value, to, true);
-}
-
-static int add_error(struct fid_cntr *fid, uint64_t by)
-{
-	struct weft_fi_cntr *cntr = (void *)fid;
-
-	return change(cntr, &cntr->errors, by, false);
-}
-
-static int set_error(struct fid_cntr *fid, uint64_t to)
-{
-	struct weft_fi_cntr *cntr = (void *)fid;
-
-	return change(cntr, &cntr->errors, to, true);
-}
+#define CHANGE(name, member, set)                            \
+	static int name(struct fid_cntr *fid, uint64_t by)   \
+	{                                                    \
+		struct weft_fi_cntr *cntr = (void *)fid;     \
+                                                             \
+		return change(cntr, &cntr->member, by, set); \
+	}
+CHANGE(add_value, value, false)
+CHANGE(set_value, value, true)
+CHANGE(add_error, errors, false)
+CHANGE(set_error, errors, true)
 
 static int wait_for(struct fid_cntr *fid, uint64_t threshold, int timeout)
 {

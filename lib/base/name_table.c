@@ -26,14 +26,13 @@ void name_table_names(const struct name_table *list, const char *names[WORD_LIST
 void name_table_hint(const struct name_table *list, const char *word, char hint[WORD_LIST_HINT])
 {
 	struct did_you_mean nearest;
+	char best[DID_YOU_MEAN_HINT];
 
 	did_you_mean_init(&nearest, word != NULL ? word : "");
 	for (unsigned i = 0; i < list->count; i++)
 		did_you_mean_offer(&nearest, name_table_name(list->entry[i]));
-	if (word != NULL && nearest.best != NULL)
-		snprintf(hint, WORD_LIST_HINT, "%s; nearest is '%s'", nearest.known, nearest.best);
-	else
-		snprintf(hint, WORD_LIST_HINT, "%s", nearest.known);
+	snprintf(hint, WORD_LIST_HINT, "%s%s", nearest.known,
+		did_you_mean_hint(&nearest, "; ", best));
 }
 
 /* --- did you mean --- */
@@ -94,4 +93,13 @@ void did_you_mean_offer(struct did_you_mean *nearest, const char *name)
 		nearest->used += (unsigned)snprintf(nearest->known + nearest->used,
 			sizeof(nearest->known) - nearest->used, "%s%s",
 			nearest->used == 0 ? "" : ", ", name);
+}
+
+const char *did_you_mean_hint(
+	const struct did_you_mean *nearest, const char *before, char hint[DID_YOU_MEAN_HINT])
+{
+	hint[0] = '\0';
+	if (nearest->best != NULL)
+		snprintf(hint, DID_YOU_MEAN_HINT, "%snearest is '%s'", before, nearest->best);
+	return hint;
 }

@@ -57,6 +57,7 @@ void name_table_hint(const struct name_table *list, const char *word, char hint[
  * 'best'. The distance is Levenshtein's, but swapping two adjacent letters counts as one edit. */
 
 #define DID_YOU_MEAN_KNOWN 384
+#define DID_YOU_MEAN_HINT  128
 
 struct did_you_mean {
 	const char *text;               /* misspelt name */
@@ -69,6 +70,10 @@ struct did_you_mean {
 void did_you_mean_init(struct did_you_mean *nearest, const char *text);
 /* 'name' must outlive 'nearest'. If several names are equally close, the first is kept. */
 void did_you_mean_offer(struct did_you_mean *nearest, const char *name);
+
+/* Returns "; nearest is 'NAME'", where 'before' is "; ", or "" if no name is close. */
+const char *did_you_mean_hint(
+	const struct did_you_mean *nearest, const char *before, char hint[DID_YOU_MEAN_HINT]);
 
 /* Returns the number of insertions, deletions, substitutions and swaps between 'a' and 'b', or
  * UINT_MAX if one is longer than 63 bytes. */

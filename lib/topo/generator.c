@@ -43,16 +43,16 @@ static int refuse_option(const struct generator *generator, const struct generat
 	const char *name)
 {
 	struct did_you_mean nearest;
+	char hint[DID_YOU_MEAN_HINT];
 
 	did_you_mean_init(&nearest, name);
 	for (unsigned i = 0; generator->options[i].name != NULL; i++)
 		did_you_mean_offer(&nearest, generator->options[i].name);
 	did_you_mean_offer(&nearest, "rate");
 	did_you_mean_offer(&nearest, "delay");
-	return error_set(request->error, EINVAL, "%s: unknown option '%s'%s%s%s; %s takes %s",
-		request->spec, name, nearest.best != NULL ? ", nearest is '" : "",
-		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "",
-		generator->name, nearest.known);
+	return error_set(request->error, EINVAL, "%s: unknown option '%s'%s; %s takes %s",
+		request->spec, name, did_you_mean_hint(&nearest, ", ", hint), generator->name,
+		nearest.known);
 }
 
 /* Parses decimal digits up to 'stop'. Returns false if there are none or the number overflows. */

@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/name_table.h"
 #include "base/weft_error.h"
 #include "base/weft_time.h"
 
@@ -169,9 +170,10 @@ uint32_t topology_present_nodes(const struct topology *topology);
 /* Return -1 if the name is unknown. The name of a host with several ports selects the first. */
 int32_t topology_find_switch(const struct topology *topology, const char *name);
 int32_t topology_find_host(const struct topology *topology, const char *name);
-/* Returns the device name closest to a misspelt one, or to the part of 'text' before a ':'. Returns
- * NULL if none is close. */
-const char *topology_nearest_device(const struct topology *topology, const char *text);
+/* Returns ", nearest is 'NAME'" with the device whose name is closest to a misspelt one, which may
+ * have a port, or "" if none is close. */
+const char *topology_nearest_device(
+	const struct topology *topology, const char *text, char hint[DID_YOU_MEAN_HINT]);
 /* Parses "s0:3", "h5:1" or, for the only port of a host, "h5". Returns 0 or -ENOENT. The port may
  * not exist; topology_finish() then reports it. */
 int topology_find_port(

@@ -274,12 +274,11 @@ struct topology *topology_attached(const struct topology *topology, struct error
 
 static int refuse_name(const struct topology *topology, const char *text, struct error *error)
 {
-	const char *nearest = topology_nearest_device(topology, text);
+	char hint[DID_YOU_MEAN_HINT];
 
 	return error_set(error, EINVAL,
-		"'%.80s' is neither a port such as s0:3, a switch nor a host%s%s%s", text,
-		nearest != NULL ? ", nearest is '" : "", nearest != NULL ? nearest : "",
-		nearest != NULL ? "'" : "");
+		"'%.80s' is neither a port such as s0:3, a switch nor a host%s", text,
+		topology_nearest_device(topology, text, hint));
 }
 
 static void mark_switch(const struct topology *topology, uint32_t device, bool *failed_link)

@@ -189,18 +189,15 @@ const struct yaml_field topology_file_fields[] = {
 static int topology_refuse_port(const struct topology *topology, const struct yaml_tree_node *node,
 	const char *text, struct error *error)
 {
-	char name[TOPOLOGY_NAME_MAX];
-	const char *nearest;
+	char name[TOPOLOGY_NAME_MAX], hint[DID_YOU_MEAN_HINT];
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ":"), text);
 	if (topology_find_switch(topology, name) >= 0 || topology_find_host(topology, name) >= 0)
 		return yaml_tree_refuse(node, error,
 			"'%.80s' is not a port: expected device and number, such as %s:0", text,
 			name);
-	nearest = topology_nearest_device(topology, text);
-	return yaml_tree_refuse(node, error, "there is no device '%s'%s%s%s", name,
-		nearest != NULL ? ", nearest is '" : "", nearest != NULL ? nearest : "",
-		nearest != NULL ? "'" : "");
+	return yaml_tree_refuse(node, error, "there is no device '%s'%s", name,
+		topology_nearest_device(topology, text, hint));
 }
 
 static int find_end(const struct topology *topology, const struct yaml_tree_node *node,

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/name_table.h"
-
 /* Returns the device with this number, where hosts are numbered after switches. */
 static const struct topology_device *device_at(const struct topology *topology, uint32_t number)
 {
@@ -126,7 +124,8 @@ int32_t topology_find_host(const struct topology *topology, const char *name)
 	return entry;
 }
 
-const char *topology_nearest_device(const struct topology *topology, const char *text)
+const char *topology_nearest_device(
+	const struct topology *topology, const char *text, char hint[DID_YOU_MEAN_HINT])
 {
 	char name[TOPOLOGY_NAME_MAX];
 	struct did_you_mean nearest;
@@ -135,7 +134,7 @@ const char *topology_nearest_device(const struct topology *topology, const char 
 	did_you_mean_init(&nearest, name);
 	for (uint32_t i = 0; i < topology->switches + topology->hosts; i++)
 		did_you_mean_offer(&nearest, device_at(topology, i)->name);
-	return nearest.best;
+	return did_you_mean_hint(&nearest, ", ", hint);
 }
 
 /* Splits "s0:3" into name and port. Sets the port to -1 if there is none. */

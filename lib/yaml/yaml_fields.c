@@ -122,6 +122,7 @@ static int yaml_read_choice(const struct yaml_tree_node *node, const char *const
 {
 	int result = expect_scalar(node, error);
 	struct did_you_mean nearest;
+	char hint[DID_YOU_MEAN_HINT];
 
 	if (result < 0)
 		return result;
@@ -133,9 +134,8 @@ static int yaml_read_choice(const struct yaml_tree_node *node, const char *const
 	did_you_mean_init(&nearest, node->text);
 	for (unsigned i = 0; choices[i] != NULL; i++)
 		did_you_mean_offer(&nearest, choices[i]);
-	return yaml_tree_refuse(node, error, "'%s: %s': expected one of %s%s%s%s", node_name(node),
-		node->text, nearest.known, nearest.best != NULL ? "; nearest is '" : "",
-		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
+	return yaml_tree_refuse(node, error, "'%s: %s': expected one of %s%s", node_name(node),
+		node->text, nearest.known, did_you_mean_hint(&nearest, "; ", hint));
 }
 
 int yaml_read_word(const struct yaml_tree_node *node, const struct name_table *words,

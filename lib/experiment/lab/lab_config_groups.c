@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/name_table.h"
 #include "experiment/run/run_config_fields.h"
 #include "lab_config_private.h"
 #include "topo/topology_hosts.h"
@@ -138,20 +137,15 @@ void lab_words_fini(struct lab_config_words *words)
 	free(words->at);
 }
 
-static int refuse_device(const struct lab_config *config, const struct lab_config_group *group,
-	const char *name, const struct topology *topology, struct error *error)
+int lab_config_refuse_device(const struct lab_config *config, const struct run_config_place *place,
+	const char *owner, const char *name, const char *device, const struct topology *topology,
+	struct error *error)
 {
-	struct did_you_mean nearest;
+	char hint[DID_YOU_MEAN_HINT];
 
-	did_you_mean_init(&nearest, name);
-	for (uint32_t i = 0; i < topology->switches; i++)
-		did_you_mean_offer(&nearest, topology->switch_at[i].name);
-	for (uint32_t i = 0; i < topology->hosts; i++)
-		did_you_mean_offer(&nearest, topology->host_at[i].name);
-	return run_config_refuse(&config->run, &group->place, error,
-		"group '%s': topology %s has no device '%s'%s%s%s", group->name, topology->name,
-		name, nearest.best != NULL ? ", nearest is '" : "",
-		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
+	return run_config_refuse(&config->run, place, error,
+		"%s '%s': topology %s has no device '%s'%s", owner, name, topology->name, device,
+		topology_nearest_device(topology, device, hint));
 }
 
 static int resolve_group(const struct lab_config *config, const struct lab_config_group *from,
@@ -173,7 +167,8 @@ static int resolve_group(const struct lab_config *config, const struct lab_confi
 		}
 		found = topology_find_host(topology, from->device[i]);
 		if (found < 0)
-			return refuse_device(config, from, from->device[i], topology, error);
+			return lab_config_refuse_device(config, &from->place, "group", from->name,
+				from->device[i], topology, error);
 		to->host_count += topology_named_ports(
 			topology, (uint32_t)found, from->device[i], hosts + to->host_count);
 	}

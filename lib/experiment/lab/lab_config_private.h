@@ -15,6 +15,11 @@ void lab_write_groups(const void *member, FILE *out, unsigned indent);
 bool lab_groups_present(const void *member);
 void lab_groups_fini(struct lab_config_group_list *groups);
 
+/* Sets an error: the "group" or "machine" names a device that does not exist. Returns -EINVAL. */
+int lab_config_refuse_device(const struct lab_config *config, const struct run_config_place *place,
+	const char *owner, const char *name, const char *device, const struct topology *topology,
+	struct error *error);
+
 /* Keys of an entry of 'machines'. */
 extern const struct yaml_field lab_machine_fields[];
 int lab_read_machines(const struct yaml_tree_node *node, void *member, struct error *error);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/name_table.h"
+#include "lab_config_private.h"
 #include "topo/topology_hosts.h"
 
 /* Returns true if the machine lists the device; a host's port may also be listed as the host. */
@@ -40,22 +40,6 @@ int lab_machine_find(const struct lab_config *config, const char *name)
 
 /* --- devices --- */
 
-static int refuse_unknown(const struct lab_config *config, const struct lab_config_machine *machine,
-	const char *device, const struct topology *topology, struct error *error)
-{
-	struct did_you_mean nearest;
-
-	did_you_mean_init(&nearest, device);
-	for (uint32_t i = 0; i < topology->switches; i++)
-		did_you_mean_offer(&nearest, topology->switch_at[i].name);
-	for (uint32_t i = 0; i < topology->hosts; i++)
-		did_you_mean_offer(&nearest, topology->host_at[i].name);
-	return run_config_refuse(&config->run, &machine->place, error,
-		"machine '%s': topology %s has no device '%s'%s%s%s", machine->name, topology->name,
-		device, nearest.best != NULL ? ", nearest is '" : "",
-		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
-}
-
 /* Checks that devices exist, and that each is on one machine. */
 static int check_devices(
 	const struct lab_config *config, const struct topology *topology, struct error *error)
@@ -69,7 +53,8 @@ static int check_devices(
 
 			if (topology_find_switch(topology, device) < 0 &&
 				topology_find_host(topology, device) < 0)
-				return refuse_unknown(config, machine, device, topology, error);
+				return lab_config_refuse_device(config, &machine->place, "machine",
+					machine->name, device, topology, error);
 			if (first != (int)i)
 				return run_config_refuse(&config->run, &machine->place, error,
 					"machine '%s': %s is already on machine '%s'; expected each device on one machine",
