@@ -39,6 +39,16 @@ static inline uint64_t rate_of_time(uint64_t byte_time)
 	return byte_time == 0 ? 0 : ((8 * PS_PER_S << BYTE_TIME_SHIFT) + byte_time - 1) / byte_time;
 }
 
+static inline weft_time weft_time_min(weft_time a, weft_time b)
+{
+	return a < b ? a : b;
+}
+
+static inline weft_time weft_time_max(weft_time a, weft_time b)
+{
+	return a > b ? a : b;
+}
+
 /* Returns the picoseconds per byte, rounded up: the time of a flit. */
 static inline uint64_t ps_per_byte(uint64_t rate_bps)
 {

@@ -20,11 +20,6 @@ struct play {
 	uint32_t limit[FRAMES_MAX];
 };
 
-static weft_time earlier(weft_time a, weft_time b)
-{
-	return a < b ? a : b;
-}
-
 static void grant(struct play *play)
 {
 	const struct credit_loop *loop = play->loop;
@@ -65,8 +60,8 @@ static void advance(struct play *play)
 {
 	bool some = credit_ungranted(&play->rx) > 0;
 
-	play->now = earlier(earlier(next_arrival(play), next_release(play)),
-		earlier(next_grant(play), some ? play->refresh_at : WEFT_TIME_NEVER));
+	play->now = weft_time_min(weft_time_min(next_arrival(play), next_release(play)),
+		weft_time_min(next_grant(play), some ? play->refresh_at : WEFT_TIME_NEVER));
 	if (play->now == next_grant(play))
 		play->tx.limit = play->limit[play->taken++ % FRAMES_MAX];
 	if (play->now == next_arrival(play)) {
@@ -90,7 +85,8 @@ static void send(struct play *play)
 	while (!credit_suffices(&play->tx, play->frame_blocks))
 		advance(play);
 	begin = play->now > play->free_at ? play->now : play->free_at;
-	while (earlier(earlier(next_arrival(play), next_release(play)), next_grant(play)) <= begin)
+	while (weft_time_min(weft_time_min(next_arrival(play), next_release(play)),
+		       next_grant(play)) <= begin)
 		advance(play);
 	credit_take(&play->tx, play->frame_blocks);
 	play->start[play->sent++ % FRAMES_MAX] = play->now = begin;

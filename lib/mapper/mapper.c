@@ -504,11 +504,6 @@ bool mapper_poll(struct mapper *mapper, weft_time now, struct mapper_frame *fram
 	       discovery_poll(&mapper->discovery, now, frame);
 }
 
-static weft_time earlier(weft_time a, weft_time b)
-{
-	return a < b ? a : b;
-}
-
 weft_time mapper_due(const struct mapper *mapper, weft_time now)
 {
 	weft_time due;
@@ -520,13 +515,13 @@ weft_time mapper_due(const struct mapper *mapper, weft_time now)
 		has_to_reclaim(mapper) || (mapper->reads && image_reading_done(&mapper->reading)) ||
 		(mapper->state == MAPPER_DISTRIBUTING && distribution_done(&mapper->distribution)))
 		return now;
-	due = earlier(mapper->beat_at, discovery_due(&mapper->discovery));
-	due = earlier(due, mapper->discovery.hold.next);
+	due = weft_time_min(mapper->beat_at, discovery_due(&mapper->discovery));
+	due = weft_time_min(due, mapper->discovery.hold.next);
 	if (mapper->state == MAPPER_LEADING && discovery_done(&mapper->discovery))
-		due = earlier(due, mapper->sweep_at);
-	due = earlier(due, distribution_due(&mapper->distribution, now));
-	due = earlier(due, image_reading_due(&mapper->reading, now));
+		due = weft_time_min(due, mapper->sweep_at);
+	due = weft_time_min(due, distribution_due(&mapper->distribution, now));
+	due = weft_time_min(due, image_reading_due(&mapper->reading, now));
 	if (mapper->state != MAPPER_DISTRIBUTING && wants_routes(mapper))
-		due = earlier(due, mapper->not_before);
+		due = weft_time_min(due, mapper->not_before);
 	return due;
 }

@@ -62,11 +62,6 @@ static bool same_port(const struct topology *from, struct topology_port port,
 	return port.port < topology_device(to, port.kind, (uint32_t)number)->ports;
 }
 
-static bool same_place(const struct topology_port *a, const struct topology_port *b)
-{
-	return a->kind == b->kind && a->device == b->device && a->port == b->port;
-}
-
 /* Writes, for example, "s0:3 leads to h4:0", with names from the discovered topology. */
 static void describe_end(
 	const struct comparison *comparison, struct topology_port expected, char *text, size_t size)
@@ -94,7 +89,7 @@ static void compare_expected_link(struct comparison *comparison, const struct to
 		return;
 	if (same_port(comparison->expected, link->a, comparison->found, &here) &&
 		same_port(comparison->expected, link->b, comparison->found, &there) &&
-		topology_peer(comparison->found, here, &peer) && same_place(&peer, &there))
+		topology_peer(comparison->found, here, &peer) && topology_port_is(peer, there))
 		return;
 	comparison->differences++;
 	if (comparison->out == NULL)

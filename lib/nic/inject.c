@@ -45,11 +45,6 @@ static void describe(struct nic *nic, struct weft_packet *packet, enum frame_kin
 	packet->latency_ns = 0;
 }
 
-static weft_time latest(weft_time a, weft_time b)
-{
-	return a > b ? a : b;
-}
-
 static bool inject_link_local(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
 	bool hello = (nic->link_due & LINK_SEND_HELLO) != 0;
@@ -188,7 +183,7 @@ static bool inject_due(struct nic *nic, weft_time now, struct weft_packet *packe
 	packet->route_length = chosen.length;
 	describe(nic, packet, frame, bytes, now);
 	if (frame != FRAME_CLOCK)
-		packet->arrived_ps = latest(nic->rx[peer].due_ps, nic->up_ps);
+		packet->arrived_ps = weft_time_max(nic->rx[peer].due_ps, nic->up_ps);
 	return true;
 }
 
@@ -296,7 +291,8 @@ static void describe_data(
 		.sequence = tx->send,
 	};
 	describe(nic, packet, FRAME_DATA, payload_bytes(nic, message, offset), now);
-	packet->arrived_ps = latest(flow_tx_ready_ps(nic, peer), nic_control_ready_ps(nic, peer));
+	packet->arrived_ps =
+		weft_time_max(flow_tx_ready_ps(nic, peer), nic_control_ready_ps(nic, peer));
 	nic->plan.message = tx->cursor;
 	nic->plan.offset = offset;
 }

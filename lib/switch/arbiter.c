@@ -44,11 +44,6 @@ struct candidate {
 	unsigned distance; /* among equal keys, the nearest in round-robin order wins */
 };
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static struct arbitration_input *input_at(
 	const struct weft_switch *sw, unsigned output, unsigned input)
 {
@@ -65,13 +60,13 @@ static void rate(const struct weft_switch *sw, unsigned output, weft_time now, s
 	if (own->config.vcs == VC_SERVICE_STRICT)
 		of->class = FRAME_VCS_MAX - of->vc;
 	else if (own->config.vcs == VC_SERVICE_WEIGHTED)
-		of->class = later(out->vc_time[of->vc], out->vc_clock);
+		of->class = weft_time_max(out->vc_time[of->vc], out->vc_clock);
 	of->key = 0;
 	if (own->config.inputs == ARBITRATION_AGE)
 		/* The times wrap, so their difference is compared. */
 		of->key = of->packet->injected_ns - (uint32_t)(now / PS_PER_NS) + UINT32_MAX / 2;
 	else if (own->config.inputs == ARBITRATION_WEIGHTED)
-		of->key = later(input_at(sw, output, of->input)->time, out->clock);
+		of->key = weft_time_max(input_at(sw, output, of->input)->time, out->clock);
 	next = own->config.vcs == VC_SERVICE_ROUND_ROBIN ? sw->port[output].output.next_input
 							 : out->next[of->vc];
 	of->distance =

@@ -65,6 +65,16 @@ struct topology_link {
 	uint32_t line;
 };
 
+static inline bool topology_link_is_inner(const struct topology_link *link)
+{
+	return link->a.kind == DEVICE_SWITCH && link->b.kind == DEVICE_SWITCH;
+}
+
+static inline bool topology_port_is(struct topology_port a, struct topology_port b)
+{
+	return a.kind == b.kind && a.device == b.device && a.port == b.port;
+}
+
 #define TOPOLOGY_VLAN_MAX 4094
 
 /* The local device that implements a port (labs only). */

@@ -17,8 +17,7 @@ struct cut_graph {
 
 static bool joins_switches(const struct topology_link *link)
 {
-	return link->a.kind == DEVICE_SWITCH && link->b.kind == DEVICE_SWITCH &&
-	       link->a.device != link->b.device;
+	return topology_link_is_inner(link) && link->a.device != link->b.device;
 }
 
 /* Weights count ports, where events occur. A host's link counts twice, to include the host. */

@@ -240,11 +240,6 @@ static int read_link(
 		       : 0;
 }
 
-static bool same_port(struct topology_port a, struct topology_port b)
-{
-	return a.kind == b.kind && a.device == b.device && a.port == b.port;
-}
-
 static int read_binding(
 	struct topology *topology, const struct yaml_tree_node *node, struct error *error)
 {
@@ -262,7 +257,7 @@ static int read_binding(
 		return yaml_tree_refuse(
 			row.port, error, "port %s has no link in 'links'", row.port->text);
 	for (uint32_t i = 0; i < topology->bindings; i++)
-		if (same_port(topology->binding_at[i].port, binding->port))
+		if (topology_port_is(topology->binding_at[i].port, binding->port))
 			return yaml_tree_refuse(
 				row.port, error, "port %s is listed twice", row.port->text);
 	snprintf(binding->dpdk, sizeof(binding->dpdk), "%s", row.dpdk);

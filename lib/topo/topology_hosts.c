@@ -171,7 +171,7 @@ uint32_t *topology_parts(const struct topology *topology)
 	for (uint32_t i = 0; part != NULL && i < topology->links; i++) {
 		const struct topology_link *link = &topology->link_at[i];
 
-		if (link->a.kind == DEVICE_SWITCH && link->b.kind == DEVICE_SWITCH)
+		if (topology_link_is_inner(link))
 			part[root_of(part, link->a.device)] = root_of(part, link->b.device);
 	}
 	for (uint32_t s = 0; part != NULL && s < topology->switches; s++)

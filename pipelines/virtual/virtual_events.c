@@ -95,12 +95,6 @@ weft_time virtual_events_due(const struct virtual_fabric *fabric)
 	return due < events->notice_at ? due : events->notice_at;
 }
 
-static bool is_ours(const struct virtual_fabric *fabric, struct topology_port at)
-{
-	return virtual_is_ours(
-		fabric, at.kind == DEVICE_HOST ? fabric->switches + at.device : at.device);
-}
-
 static struct virtual_fabric *partition_of(struct virtual_fabric *fabric, struct topology_port at)
 {
 	return virtual_partition_of(
@@ -282,7 +276,7 @@ static void notice_down(struct virtual_fabric *fabric, struct topology_port at, 
 	struct virtual_fabric *partition;
 	struct weft_switch *sw;
 
-	if (at.kind == DEVICE_HOST || !is_ours(fabric, at))
+	if (at.kind == DEVICE_HOST || !virtual_is_our_port(fabric, at))
 		return;
 	partition = partition_of(fabric, at);
 	sw = partition->sw[at.device];
@@ -298,7 +292,7 @@ static void notice_up(struct virtual_fabric *fabric, struct topology_port at,
 {
 	struct control_hello hello;
 
-	if (at.kind == DEVICE_HOST || !is_ours(fabric, at))
+	if (at.kind == DEVICE_HOST || !virtual_is_our_port(fabric, at))
 		return;
 	link_end_fill_hello(virtual_end_at(fabric, peer), &hello, now);
 	switch_on_hello(partition_of(fabric, at)->sw[at.device], at.port, &hello, now);

@@ -9,11 +9,6 @@
 /* Random number stream of a channel. */
 #define RNG_FAULTS 0x6661756c74u
 
-static uint32_t channels_of(const struct virtual_fabric *fabric)
-{
-	return (uint32_t)(&fabric->first[fabric->switches][fabric->hosts] - fabric->channel);
-}
-
 int virtual_faults_open(struct virtual_fabric *fabric)
 {
 	const struct run_config_faults *faults = &fabric->run->faults;
@@ -21,10 +16,10 @@ int virtual_faults_open(struct virtual_fabric *fabric)
 	if (!run_config_breaks(fabric->run))
 		return 0;
 	fabric->faults =
-		arena_get(&fabric->arena, (channels_of(fabric) + 1) * sizeof(*fabric->faults));
+		arena_get(&fabric->arena, (virtual_channels(fabric) + 1) * sizeof(*fabric->faults));
 	if (fabric->faults == NULL)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < channels_of(fabric); i++) {
+	for (uint32_t i = 0; i < virtual_channels(fabric); i++) {
 		struct virtual_tx *channel = &fabric->channel[i];
 
 		fabric->faults[i] = (struct virtual_fault){

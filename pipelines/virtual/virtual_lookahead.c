@@ -38,11 +38,6 @@ uint64_t virtual_min_payload(const struct virtual_fabric *fabric)
 	return min;
 }
 
-static weft_time sooner(weft_time a, weft_time b)
-{
-	return a < b ? a : b;
-}
-
 /* Returns true if hosts interact with hosts of other partitions without a link, by notifications of
  * congestion or of discarded packets. Each takes at least the delay of a host's link. */
 static bool hosts_are_notified(const struct virtual_fabric *fabric)
@@ -53,13 +48,14 @@ static bool hosts_are_notified(const struct virtual_fabric *fabric)
 static weft_time min_delay(const struct virtual_fabric *fabric, const uint16_t *of_device)
 {
 	const struct topology *topology = fabric->topology;
-	weft_time min =
-		sooner(topology_cut_delay(topology, of_device), run_events_min_delay(fabric->run));
+	weft_time min = weft_time_min(
+		topology_cut_delay(topology, of_device), run_events_min_delay(fabric->run));
 
 	for (uint32_t i = 0; hosts_are_notified(fabric) && i < fabric->hosts; i++)
 		if (topology->host_link[i] >= 0)
-			min = sooner(min, topology->link_at[topology->host_link[i]].delay_ps);
-	return sooner(min, PS_PER_S);
+			min = weft_time_min(
+				min, topology->link_at[topology->host_link[i]].delay_ps);
+	return weft_time_min(min, PS_PER_S);
 }
 
 static weft_time shortest_transmission(const struct virtual_fabric *fabric)
@@ -69,7 +65,8 @@ static weft_time shortest_transmission(const struct virtual_fabric *fabric)
 	weft_time min = WEFT_TIME_NEVER;
 
 	for (uint32_t i = 0; i < topology->links; i++)
-		min = sooner(min, bytes_ps(bytes, byte_time_of(topology->link_at[i].rate_bps)));
+		min = weft_time_min(
+			min, bytes_ps(bytes, byte_time_of(topology->link_at[i].rate_bps)));
 	return min;
 }
 
@@ -81,7 +78,8 @@ static weft_time min_arrival(const struct virtual_fabric *fabric, weft_time fram
 
 	for (const struct virtual_tx *channel = fabric->channel; channel < end; channel++)
 		if (channel->crosses)
-			min = sooner(min, channel->arrive_ps + (channel->waits ? frame_ps : 0));
+			min = weft_time_min(
+				min, channel->arrive_ps + (channel->waits ? frame_ps : 0));
 	return min;
 }
 
@@ -113,9 +111,9 @@ void virtual_lookahead_open(struct virtual_lookahead *lookahead,
 weft_time virtual_lookahead_end(
 	const struct virtual_lookahead *lookahead, weft_time start, weft_time listed)
 {
-	weft_time end = sooner(listed > start ? listed : start, start + lookahead->frame_ps);
+	weft_time end = weft_time_min(listed > start ? listed : start, start + lookahead->frame_ps);
 
-	return sooner(start + lookahead->packet_ps, end + lookahead->min_ps);
+	return weft_time_min(start + lookahead->packet_ps, end + lookahead->min_ps);
 }
 
 weft_time virtual_ends_next(struct virtual_ends *ends, weft_time from)
@@ -126,7 +124,7 @@ weft_time virtual_ends_next(struct virtual_ends *ends, weft_time from)
 	for (unsigned i = 0; i < ends->count; i++) {
 		if (ends->at[i] < from)
 			continue;
-		next = sooner(next, ends->at[i]);
+		next = weft_time_min(next, ends->at[i]);
 		ends->at[kept++] = ends->at[i];
 	}
 	ends->count = kept;

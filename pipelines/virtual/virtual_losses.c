@@ -7,12 +7,6 @@
 #include "virtual_links.h"
 #include "virtual_partitions.h"
 
-static bool is_ours(const struct virtual_fabric *fabric, struct topology_port at)
-{
-	return virtual_is_ours(
-		fabric, at.kind == DEVICE_HOST ? fabric->switches + at.device : at.device);
-}
-
 /* Counts frames lost by 'channel' as received, and makes the end 'to' send its totals. */
 static void renew(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	struct topology_port to, weft_time now)
@@ -46,7 +40,7 @@ void virtual_losses_refresh(struct virtual_fabric *fabric, weft_time now)
 		const struct virtual_tx *channel = virtual_channel_at(fabric, from);
 		const struct virtual_fault *fault = virtual_fault_of(fabric, channel);
 
-		if (fault->touched && fault->cuts == 0 && is_ours(fabric, to))
+		if (fault->touched && fault->cuts == 0 && virtual_is_our_port(fabric, to))
 			renew(fabric, channel, to, now);
 	}
 }

@@ -271,18 +271,11 @@ static struct virtual_link_use use_of(
 	return use;
 }
 
-/* Returns true if the port's device is in a partition of this process. */
-static bool is_our_port(const struct virtual_fabric *fabric, struct topology_port at)
-{
-	return virtual_is_ours(
-		fabric, at.kind == DEVICE_HOST ? fabric->switches + at.device : at.device);
-}
-
 static void read_link(const void *ctx, struct topology_port from, struct topology_port to,
 	struct measure_link_use *use)
 {
 	const struct virtual_fabric *fabric = ctx;
-	bool sends = is_our_port(fabric, from);
+	bool sends = virtual_is_our_port(fabric, from);
 	struct virtual_link_use now = {.busy_ps = 0};
 
 	if (sends)
@@ -291,7 +284,8 @@ static void read_link(const void *ctx, struct topology_port from, struct topolog
 	use->blocked_ps = now.blocked_ps;
 	measure_links_read_switches(
 		sends && from.kind == DEVICE_SWITCH ? fabric->sw[from.device] : NULL, from.port,
-		to.kind == DEVICE_SWITCH && is_our_port(fabric, to) ? fabric->sw[to.device] : NULL,
+		to.kind == DEVICE_SWITCH && virtual_is_our_port(fabric, to) ? fabric->sw[to.device]
+									    : NULL,
 		to.port, use);
 }
 

@@ -249,6 +249,13 @@ static inline bool virtual_is_ours(const struct virtual_fabric *fabric, uint32_t
 	       fabric->partitions->of_device[device] < fabric->partitions->own;
 }
 
+/* Returns true if the port's device is in a partition of this process. */
+static inline bool virtual_is_our_port(const struct virtual_fabric *fabric, struct topology_port at)
+{
+	return virtual_is_ours(
+		fabric, at.kind == DEVICE_HOST ? fabric->switches + at.device : at.device);
+}
+
 /* Returns the partition of a device of this process. */
 static inline struct virtual_fabric *virtual_partition_of(
 	struct virtual_fabric *fabric, uint32_t device)

@@ -10,11 +10,6 @@
 #include "virtual_links.h"
 #include "virtual_send.h"
 
-static uint32_t channels_of(const struct virtual_fabric *fabric)
-{
-	return (uint32_t)(&fabric->first[fabric->switches][fabric->hosts] - fabric->channel);
-}
-
 static bool sends_pauses(const struct virtual_fabric *fabric)
 {
 	return fabric->run->sw.flow_control == RUN_FLOW_CONTROL_PFC;
@@ -91,10 +86,10 @@ int virtual_pause_open(struct virtual_fabric *fabric, struct error *error)
 	if (!run_config_is_ethernet(fabric->run))
 		return 0;
 	fabric->pauses =
-		arena_get(&fabric->arena, (channels_of(fabric) + 1) * sizeof(*fabric->pauses));
+		arena_get(&fabric->arena, (virtual_channels(fabric) + 1) * sizeof(*fabric->pauses));
 	if (fabric->pauses == NULL)
 		return error_set(error, ENOMEM, "not enough memory for a virtual fabric");
-	for (uint32_t i = 0; i < channels_of(fabric); i++) {
+	for (uint32_t i = 0; i < virtual_channels(fabric); i++) {
 		fabric->pauses[i].xoff_blocks = fabric->pauses[i].xon_blocks = UINT32_MAX;
 		fabric->channel[i].special = true;
 	}
@@ -191,7 +186,7 @@ void virtual_pause_result(const struct virtual_fabric *fabric, struct run_result
 
 	if (fabric->pauses == NULL || !sends_pauses(fabric))
 		return;
-	for (uint32_t i = 0; i < channels_of(fabric); i++) {
+	for (uint32_t i = 0; i < virtual_channels(fabric); i++) {
 		const struct virtual_pause *pause = &fabric->pauses[i];
 
 		frames += pause->frames;

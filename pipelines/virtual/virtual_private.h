@@ -349,6 +349,11 @@ static inline struct virtual_tx *virtual_switch_channel(
 	return &fabric->first[at][port];
 }
 
+static inline uint32_t virtual_channels(const struct virtual_fabric *fabric)
+{
+	return (uint32_t)(&fabric->first[fabric->switches][fabric->hosts] - fabric->channel);
+}
+
 static inline struct virtual_tx *virtual_host_channel(
 	const struct virtual_fabric *fabric, uint32_t host)
 {

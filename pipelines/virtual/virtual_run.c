@@ -42,11 +42,6 @@ struct run_loop {
 	uint32_t checks;
 };
 
-static weft_time earlier(weft_time a, weft_time b)
-{
-	return a < b ? a : b;
-}
-
 static uint64_t count_hops(const struct virtual_fabric *fabric)
 {
 	uint64_t hops = 0;
@@ -180,7 +175,7 @@ static void run_until(struct run_loop *loop, weft_time limit)
 {
 	struct virtual_fabric *fabric = loop->fabric;
 
-	limit = earlier(limit, virtual_goal_end(fabric));
+	limit = weft_time_min(limit, virtual_goal_end(fabric));
 	fabric->limit = limit;
 	while (take_events(loop, limit)) {
 		loop->steps_left = CHECK_EACH;
@@ -195,7 +190,7 @@ static void run_until(struct run_loop *loop, weft_time limit)
 			 (fabric->routes.set != NULL && route_set_failed(fabric->routes.set));
 	agree(loop);
 	if (fabric->goal_ended != WEFT_TIME_NEVER) {
-		set_time(fabric, earlier(limit, virtual_goal_end(fabric)));
+		set_time(fabric, weft_time_min(limit, virtual_goal_end(fabric)));
 		return;
 	}
 	set_time(fabric, fabric->now);
@@ -265,8 +260,8 @@ static weft_time next_measured(const struct run_loop *loop, weft_time until, boo
 	weft_time sample = fabric->window.sampled.at_ps + fabric->run->measure.sample_ps;
 
 	if (sampling || loop->warming)
-		until = earlier(until, measure_window_batch_end(&fabric->window));
-	return sampling ? earlier(until, sample) : until;
+		until = weft_time_min(until, measure_window_batch_end(&fabric->window));
+	return sampling ? weft_time_min(until, sample) : until;
 }
 
 /* Returns the duration of the measurement, unless the run ends earlier. */
@@ -282,14 +277,14 @@ static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 {
 	struct virtual_fabric *fabric = loop->fabric;
 	weft_time sample = fabric->run->measure.sample_ps;
-	weft_time period = earlier(fabric->run->watchdog_ps, loop->end) / LOOKS;
+	weft_time period = weft_time_min(fabric->run->watchdog_ps, loop->end) / LOOKS;
 	weft_time watch_at = period > 0 ? fabric->now + period : WEFT_TIME_NEVER;
 
 	while (fabric->now < until && !is_over(loop)) {
-		weft_time next =
-			earlier(earlier(watch_at, loop->refresh_at), virtual_events_due(fabric));
+		weft_time next = weft_time_min(
+			weft_time_min(watch_at, loop->refresh_at), virtual_events_due(fabric));
 
-		run_until(loop, earlier(next_measured(loop, until, sampling), next));
+		run_until(loop, weft_time_min(next_measured(loop, until, sampling), next));
 		/* Applied first: packets sent below are in other partitions' mailboxes, not on a
 		 * cable. */
 		if (fabric->now >= virtual_events_due(fabric))

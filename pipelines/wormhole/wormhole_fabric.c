@@ -240,11 +240,6 @@ static void check_loop(struct run_loop *loop, bool alive)
 	report_progress(loop);
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Takes due samples. The first one ends one sample interval after measuring starts. */
 static void take_samples(struct run_loop *loop, uint64_t now)
 {
@@ -283,7 +278,7 @@ static bool run_on(struct run_loop *loop, uint64_t now, uint64_t *until)
 	bool alive = true;
 
 	while (now < *until && !enough(loop->fabric)) {
-		now = earlier(*until, now + STOP_EACH);
+		now = weft_time_min(*until, now + STOP_EACH);
 		alive = wormhole_net_run(loop->fabric->net, now);
 		if (is_stopped(loop))
 			*until = now;
@@ -307,13 +302,14 @@ static void run_all(struct run_loop *loop)
 	take_samples(loop, 0);
 	while (now < end && !enough(fabric) && !loop->stopped && !fabric->failed &&
 		!fabric->deadlock) {
-		uint64_t next = earlier(earlier(end, next_sample(loop, now)), now + CHECK_EACH);
+		uint64_t next =
+			weft_time_min(weft_time_min(end, next_sample(loop, now)), now + CHECK_EACH);
 		bool alive;
 
 		if (warmup > now)
-			next = earlier(next, warmup);
+			next = weft_time_min(next, warmup);
 		else if (fabric->measuring)
-			next = earlier(next, next_batch(fabric));
+			next = weft_time_min(next, next_batch(fabric));
 		alive = run_on(loop, now, &next);
 		now = next;
 		if (now == warmup)

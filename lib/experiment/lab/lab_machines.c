@@ -88,12 +88,9 @@ static int check_all_placed(
 
 static struct topology_binding *find_binding(struct topology *topology, struct topology_port port)
 {
-	for (uint32_t i = 0; i < topology->bindings; i++) {
-		struct topology_port at = topology->binding_at[i].port;
-
-		if (at.kind == port.kind && at.device == port.device && at.port == port.port)
+	for (uint32_t i = 0; i < topology->bindings; i++)
+		if (topology_port_is(topology->binding_at[i].port, port))
 			return &topology->binding_at[i];
-	}
 	return NULL;
 }
 

@@ -8,11 +8,6 @@
 
 #include "run_result_private.h"
 
-static json_t *completion_json(bool complete, uint64_t ns)
-{
-	return complete ? json_integer((json_int_t)ns) : json_null();
-}
-
 static json_t *flows_json(const struct run_entry *entry)
 {
 	json_t *flows = json_array();
@@ -26,7 +21,7 @@ static json_t *flows_json(const struct run_entry *entry)
 			flows, json_pack("{s:s,s:I,s:I,s:o}", "from", flow->from, "generated",
 				       (json_int_t)flow->generated, "delivered",
 				       (json_int_t)flow->delivered, "completion_ns",
-				       completion_json(complete, ns)));
+				       run_completion_json(complete, ns)));
 	}
 	return flows;
 }
@@ -75,7 +70,7 @@ static json_t *entry_json(
 		json_object_set_new(json, "packets", packets_json(&entry->packets));
 	if (json == NULL || !entry->finite)
 		return json;
-	json_object_set_new(json, "completion_ns", completion_json(complete, ns));
+	json_object_set_new(json, "completion_ns", run_completion_json(complete, ns));
 	json_object_set_new(json, "flows", flows_json(entry));
 	return json;
 }

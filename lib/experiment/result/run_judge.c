@@ -236,8 +236,7 @@ static bool has_paths(const struct topology *topology)
 	uint32_t links = 0;
 
 	for (uint32_t i = 0; i < topology->links; i++)
-		links += topology->link_at[i].a.kind == DEVICE_SWITCH &&
-			 topology->link_at[i].b.kind == DEVICE_SWITCH;
+		links += topology_link_is_inner(&topology->link_at[i]);
 	return links >= topology->switches;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/quantity.h"
+#include "run_result_private.h"
 
 #define UNKNOWN ((struct run_job_time){NAN, NAN})
 
@@ -209,15 +210,10 @@ static unsigned run_result_slowest_ranks(const struct run_result_ranks *ranks, u
 	return count;
 }
 
-static json_t *completion_json(bool ended, uint64_t ns)
-{
-	return ended ? json_integer((json_int_t)ns) : json_null();
-}
-
 static json_t *rank_json(const struct run_result *result, const struct run_result_rank *rank)
 {
 	json_t *json = json_pack("{s:I,s:s,s:o}", "rank", (json_int_t)rank->number, "host",
-		rank->host, "completion_ns", completion_json(rank->ended, rank->completion_ns));
+		rank->host, "completion_ns", run_completion_json(rank->ended, rank->completion_ns));
 
 	if (rank->job != 0 && result->jobs != NULL)
 		json_object_set_new(json, "job", json_string(result->jobs->at[rank->job - 1].name));
@@ -254,7 +250,7 @@ static json_t *hosts_json(const struct run_result_ranks *ranks)
 			ns = sorted[next]->completion_ns > ns ? sorted[next]->completion_ns : ns;
 		}
 		of[sorted[i] - ranks->at] = json_pack("{s:s,s:o}", "host", sorted[i]->host,
-			"completion_ns", completion_json(ended, ns));
+			"completion_ns", run_completion_json(ended, ns));
 	}
 	for (uint32_t i = 0; of != NULL && i < ranks->count; i++)
 		if (of[i] != NULL)

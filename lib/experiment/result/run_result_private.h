@@ -18,6 +18,13 @@ json_t *run_result_latencies_json(const struct run_latencies *latencies, bool hi
 json_t *run_number_json(double value);
 /* Returns null for "". */
 json_t *run_text_json(const char *text);
+
+/* Returns null if it is not complete. */
+static inline json_t *run_completion_json(bool complete, uint64_t ns)
+{
+	return complete ? json_integer((json_int_t)ns) : json_null();
+}
+
 /* Returns one object per traffic entry. */
 json_t *run_result_entries_json(const struct run_result *result, bool histograms);
 

@@ -169,11 +169,6 @@ bool run_events_present(const void *member)
 
 /* --- topology --- */
 
-static bool is_between_switches(const struct topology_link *link)
-{
-	return link->a.kind == DEVICE_SWITCH && link->b.kind == DEVICE_SWITCH;
-}
-
 static bool is_random(const struct run_event *event)
 {
 	return strcmp(event->link, RANDOM) == 0;
@@ -200,7 +195,7 @@ static uint32_t count_cables(const struct topology *topology)
 	uint32_t cables = 0;
 
 	for (uint32_t i = 0; i < topology->links; i++)
-		cables += is_between_switches(&topology->link_at[i]);
+		cables += topology_link_is_inner(&topology->link_at[i]);
 	return cables;
 }
 
@@ -258,7 +253,7 @@ static uint32_t draw_cable(const struct topology *topology, struct rng *rng)
 	uint64_t left = rng_below(rng, count_cables(topology));
 	uint32_t link = 0;
 
-	while (!is_between_switches(&topology->link_at[link]) || left-- > 0)
+	while (!topology_link_is_inner(&topology->link_at[link]) || left-- > 0)
 		link++;
 	return link;
 }

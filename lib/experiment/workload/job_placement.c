@@ -19,11 +19,6 @@ struct neighbours {
 	unsigned count;
 };
 
-static int compare_numbers(const void *a, const void *b)
-{
-	return *(const uint16_t *)a - *(const uint16_t *)b;
-}
-
 static void find_neighbours(
 	const struct topology *topology, uint32_t at, struct neighbours *neighbours)
 {
@@ -44,7 +39,7 @@ static void find_neighbours(
 		if (peer.kind == DEVICE_SWITCH)
 			neighbours->at[neighbours->count++] = (uint16_t)peer.device;
 	}
-	qsort(neighbours->at, neighbours->count, sizeof(neighbours->at[0]), compare_numbers);
+	qsort(neighbours->at, neighbours->count, sizeof(neighbours->at[0]), run_hosts_compare);
 	for (unsigned i = 0; i < neighbours->count; i++)
 		if (i == 0 || neighbours->at[i] != neighbours->at[i - 1])
 			neighbours->at[kept++] = neighbours->at[i];
@@ -55,7 +50,7 @@ static bool has(const struct neighbours *neighbours, uint32_t at)
 {
 	uint16_t key = (uint16_t)at;
 
-	return bsearch(&key, neighbours->at, neighbours->count, sizeof(key), compare_numbers) !=
+	return bsearch(&key, neighbours->at, neighbours->count, sizeof(key), run_hosts_compare) !=
 	       NULL;
 }
 

@@ -80,7 +80,7 @@ static uint32_t add_ports(const struct resolver *resolver, uint32_t entry, uint3
 	}
 }
 
-static int compare_hosts(const void *a, const void *b)
+int run_hosts_compare(const void *a, const void *b)
 {
 	return *(const uint16_t *)a - *(const uint16_t *)b;
 }
@@ -100,7 +100,7 @@ static int keep(const struct resolver *resolver, uint32_t count, struct run_host
 	if (result < 0)
 		return result;
 	memcpy(list->host, resolver->scratch, count * sizeof(*list->host));
-	qsort(list->host, count, sizeof(*list->host), compare_hosts);
+	qsort(list->host, count, sizeof(*list->host), run_hosts_compare);
 	return 0;
 }
 
@@ -129,7 +129,7 @@ static int resolve_list(const struct resolver *resolver, enum side side,
 	list->count = count;
 	if (result < 0)
 		return result;
-	qsort(list->host, list->count, sizeof(*list->host), compare_hosts);
+	qsort(list->host, list->count, sizeof(*list->host), run_hosts_compare);
 	for (uint32_t i = 1; i < list->count; i++)
 		if (list->host[i] == list->host[i - 1])
 			return refuse(resolver, &hosts->place, "a host is listed twice");

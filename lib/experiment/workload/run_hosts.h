@@ -95,3 +95,6 @@ struct pair_file {
 
 /* Calls 'take' for each line. Returns 0, or a negative code with error set. */
 int pair_file_read(struct pair_file *file);
+
+/* Compares two host numbers (uint16_t), for qsort(). */
+int run_hosts_compare(const void *a, const void *b);

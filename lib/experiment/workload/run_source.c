@@ -12,11 +12,6 @@
 
 #define FAR UINT32_MAX
 
-static int compare_hosts(const void *a, const void *b)
-{
-	return *(const uint16_t *)a - *(const uint16_t *)b;
-}
-
 bool run_source_sends(const struct run_hosts_entry *entry, uint32_t host)
 {
 	for (uint32_t i = 0; i < entry->from_count; i++)
@@ -142,7 +137,7 @@ static void keep_near(const struct run_config_traffic *traffic, const struct run
 {
 	for (uint32_t i = 0; i < count; i++)
 		list[i] = (uint16_t)rails->port[rails->first[rails->host_of[list[i]]]];
-	qsort(list, count, sizeof(*list), compare_hosts);
+	qsort(list, count, sizeof(*list), run_hosts_compare);
 	count = keep_destinations(traffic, entry, list, count);
 	number_hosts(rails, list, list, &count);
 	config->near = list;

@@ -9,11 +9,6 @@
 
 #include "listing_reader.h"
 
-static bool between_switches(const struct topology_link *link)
-{
-	return link->a.kind == DEVICE_SWITCH && link->b.kind == DEVICE_SWITCH;
-}
-
 /* Returns the shortest nonzero delay between switches; 1 if there is none. */
 static weft_time shortest_delay(const struct topology *topology)
 {
@@ -22,7 +17,8 @@ static weft_time shortest_delay(const struct topology *topology)
 	for (uint32_t i = 0; i < topology->links; i++) {
 		const struct topology_link *link = &topology->link_at[i];
 
-		if (between_switches(link) && link->delay_ps != 0 && link->delay_ps < shortest)
+		if (topology_link_is_inner(link) && link->delay_ps != 0 &&
+			link->delay_ps < shortest)
 			shortest = link->delay_ps;
 	}
 	return shortest == WEFT_TIME_NEVER ? 1 : shortest;
