@@ -132,11 +132,12 @@ static const struct command_part *part_at(const struct command_parts *parts, uns
 	return (const struct command_part *)((const char *)parts->first + i * parts->size);
 }
 
-void command_parts_print(const struct command_parts *parts, FILE *out)
+static void print_usage(const struct command_parts *parts, FILE *out)
 {
-	for (unsigned i = 0; i < parts->count; i++)
+	for (unsigned i = 0; i < parts->count && part_at(parts, i)->arguments != NULL; i++)
 		fprintf(out, "%s weft %s %-9s %s\n", i == 0 ? "usage:" : "      ", parts->command,
 			part_at(parts, i)->name, part_at(parts, i)->arguments);
+	fputs(parts->usage, out);
 }
 
 /* "list, bind, release or check". */
@@ -157,7 +158,7 @@ int command_parts_choose(const struct command_parts *parts, int argc, char **arg
 	char names[NAMES_BYTES];
 
 	if (argc < 2 || strcmp(argv[1], "--help") == 0) {
-		parts->print_usage(argc < 2 ? stderr : stdout);
+		print_usage(parts, argc < 2 ? stderr : stdout);
 		*code = argc < 2 ? EXIT_BAD_REQUEST : EXIT_DONE;
 		return -1;
 	}

@@ -97,18 +97,15 @@ struct command_parts {
 		*first; /* 'count' entries, each 'size' bytes after the previous one */
 	size_t size;
 	unsigned count;
-	void (*print_usage)(FILE *out);
+	const char *usage; /* follows a line for each subcommand with 'arguments' */
 };
 
 /* Initialises command_parts from an array of structs whose first member 'is' is a command_part. */
-#define COMMAND_PARTS(command, array, print_usage)                                               \
+#define COMMAND_PARTS(command, array, usage)                                                     \
 	{                                                                                        \
 		command, &(array)[0].is, sizeof((array)[0]), sizeof(array) / sizeof((array)[0]), \
-			print_usage                                                              \
+			usage                                                                    \
 	}
-
-/* Prints a usage line for each subcommand. */
-void command_parts_print(const struct command_parts *parts, FILE *out);
 
 /* Returns the index of the subcommand named by argv[1]. Returns -1 after printing help or an error;
  * *code is then the exit code. */

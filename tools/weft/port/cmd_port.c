@@ -231,16 +231,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	}
 }
 
-static void print_usage(FILE *out);
-static const struct command_parts command = COMMAND_PARTS("port", parts, print_usage);
-
-static void print_usage(FILE *out)
-{
-	command_parts_print(&command, out);
-	fputs("Exit: 0 success, 2 invalid request, 3 not possible on this machine, or a problem was found.\n"
-	      "See 'weft help port PART' and weft-port(1) for details.\n",
-		out);
-}
+static const struct command_parts command = COMMAND_PARTS("port", parts,
+	"Exit: 0 success, 2 invalid request, 3 not possible on this machine, or a problem was found.\n"
+	"See 'weft help port PART' and weft-port(1) for details.\n");
 
 static enum weft_exit run_part(const struct part *part, int argc, char **argv)
 {

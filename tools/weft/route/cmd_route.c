@@ -97,14 +97,9 @@ static const struct {
 	{{.name = "compare"}, cmd_route_compare},
 };
 
-static void print_usage(FILE *out)
-{
-	fputs(usage, out);
-}
-
 int cmd_route(int argc, char **argv)
 {
-	static const struct command_parts command = COMMAND_PARTS("route", parts, print_usage);
+	static const struct command_parts command = COMMAND_PARTS("route", parts, usage);
 	int code = EXIT_DONE, part;
 
 	if (command_help(argc, argv, usage))

@@ -68,18 +68,13 @@ static void print_kind(const struct generator *generator, FILE *out)
 	}
 }
 
-static void print_usage(FILE *out)
-{
-	fputs(usage, out);
-}
-
 /* 'weft topo gen --help' prints all kinds, 'weft topo gen KIND --help' only one. */
 static void print_help(int argc, char **argv)
 {
 	const struct generator *generator;
 
 	if (argc < 2 || strcmp(argv[1], "gen") != 0) {
-		print_usage(stdout);
+		fputs(usage, stdout);
 		return;
 	}
 	generator = argc > 2 ? generator_find(argv[2]) : NULL;
@@ -133,7 +128,7 @@ static const struct {
 
 int cmd_topo(int argc, char **argv)
 {
-	static const struct command_parts command = COMMAND_PARTS("topo", parts, print_usage);
+	static const struct command_parts command = COMMAND_PARTS("topo", parts, usage);
 	int code = EXIT_DONE, part;
 
 	if (command_help(argc, argv, "")) {
