@@ -71,15 +71,13 @@ static int read_override(struct overrides *overrides, const json_t *pair)
 {
 	struct run_config_overrides *by = &overrides->by[overrides->count];
 	const json_t *list = json_array_get(pair, 1);
-	size_t index;
 	json_t *text;
 
 	by->option = json_string_value(json_array_get(pair, 0));
 	by->set = overrides->set + overrides->sets;
 	if (by->option == NULL || overrides->sets + json_array_size(list) > SETS_MAX)
 		return -EINVAL;
-	json_array_foreach((json_t *)list, index, text)
-	{
+	for (size_t i = 0; (text = json_array_get((json_t *)list, i)) != NULL; i++) {
 		if (!json_is_string(text))
 			return -EINVAL;
 		overrides->set[overrides->sets++] = json_string_value(text);
@@ -91,12 +89,10 @@ static int read_override(struct overrides *overrides, const json_t *pair)
 
 static int read_overrides(struct overrides *overrides, const json_t *list, struct error *error)
 {
-	size_t index;
 	json_t *pair;
 
 	overrides->count = overrides->sets = 0;
-	json_array_foreach((json_t *)list, index, pair)
-	{
+	for (size_t i = 0; (pair = json_array_get((json_t *)list, i)) != NULL; i++) {
 		if (overrides->count == OVERRIDES_MAX || read_override(overrides, pair) < 0)
 			return error_set(error, EINVAL, "expected at most %u overrides", SETS_MAX);
 	}

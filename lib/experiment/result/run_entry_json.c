@@ -166,11 +166,9 @@ static int add_flow(struct run_entry *into, size_t index, json_t *part)
 static int add_lists(struct run_entry *into, json_t *part)
 {
 	json_t *batches = json_object_get(part, "batches"), *flow, *batch;
-	size_t index;
 	int result;
 
-	json_array_foreach(batches, index, batch)
-	{
+	for (size_t index = 0; (batch = json_array_get(batches, index)) != NULL; index++) {
 		if (index >= STEADINESS_BATCHES || add_batch(&into->batch[index], batch) < 0)
 			return -EINVAL;
 	}
@@ -179,8 +177,8 @@ static int add_lists(struct run_entry *into, json_t *part)
 		(result = run_result_add_histogram(
 			 &into->total_ns, json_object_get(part, "total_ns"))) < 0)
 		return result;
-	json_array_foreach(json_object_get(part, "flows"), index, flow)
-	{
+	for (size_t index = 0;
+		(flow = json_array_get(json_object_get(part, "flows"), index)) != NULL; index++) {
 		result = add_flow(into, index, flow);
 		if (result < 0)
 			return result;
@@ -220,10 +218,8 @@ static int add_entry(struct run_entry *into, json_t *part)
 int run_result_add_entries(struct run_result *into, const json_t *entries)
 {
 	json_t *part;
-	size_t index;
 
-	json_array_foreach((json_t *)entries, index, part)
-	{
+	for (size_t index = 0; (part = json_array_get((json_t *)entries, index)) != NULL; index++) {
 		struct run_entry *entry =
 			index < into->entries ? &into->entry[index] : run_result_add_entry(into);
 		int result = entry == NULL ? -ENOMEM : add_entry(entry, part);

@@ -119,12 +119,10 @@ json_t *run_result_reasons_part(const struct run_result *result)
 int run_result_add_reasons(struct run_result *into, const json_t *reasons)
 {
 	json_t *reason;
-	size_t index;
 
 	if (!json_is_array(reasons))
 		return -EINVAL;
-	json_array_foreach((json_t *)reasons, index, reason)
-	{
+	for (size_t i = 0; (reason = json_array_get((json_t *)reasons, i)) != NULL; i++) {
 		const char *text;
 		int asked_for;
 

@@ -138,12 +138,10 @@ int run_result_add_histogram(struct histogram *into, const json_t *part)
 {
 	uint64_t max = (uint64_t)json_integer_value(json_object_get(part, "max"));
 	json_t *buckets = json_object_get(part, "buckets"), *bucket;
-	size_t index;
 
 	if (!json_is_array(buckets))
 		return -EINVAL;
-	json_array_foreach(buckets, index, bucket)
-	{
+	for (size_t i = 0; (bucket = json_array_get(buckets, i)) != NULL; i++) {
 		json_int_t at, count;
 
 		if (json_unpack(bucket, "[I,I]", &at, &count) != 0 || at < 0 ||
@@ -185,10 +183,8 @@ static void add_weighed(double *mean, double *weight, const json_t *other, doubl
 static int add_samples(struct run_result *into, json_t *samples)
 {
 	json_t *entry;
-	size_t index;
 
-	json_array_foreach(samples, index, entry)
-	{
+	for (size_t index = 0; (entry = json_array_get(samples, index)) != NULL; index++) {
 		struct run_sample *sample = sample_at(into, index);
 		json_int_t t_ns, adapted, arn, itb;
 		double accepted, released, edges;
@@ -237,8 +233,7 @@ static int add_counters(struct run_result *into, json_t *counters)
 	json_t *value;
 	int result = 0;
 
-	json_object_foreach(counters, name, value)
-	{
+	json_object_foreach(counters, name, value) {
 		result = run_result_count(into, name, (uint64_t)json_integer_value(value));
 		if (result < 0)
 			break;

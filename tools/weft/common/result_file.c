@@ -38,7 +38,6 @@ static int check_value(
 {
 	char deeper[PATH];
 	const char *key;
-	size_t index;
 	json_t *inner;
 	int result = 0;
 
@@ -46,15 +45,13 @@ static int check_value(
 		return refuse(reader, at, value, "0 or more");
 	if (figures && json_is_string(value))
 		return refuse(reader, at, value, "a number");
-	json_array_foreach((json_t *)value, index, inner)
-	{
+	for (size_t index = 0; (inner = json_array_get((json_t *)value, index)) != NULL; index++) {
 		snprintf(deeper, sizeof(deeper), "%s[%zu]", at, index);
 		result = check_value(reader, deeper, inner, false);
 		if (result < 0)
 			return result;
 	}
-	json_object_foreach((json_t *)value, key, inner)
-	{
+	json_object_foreach((json_t *)value, key, inner) {
 		snprintf(deeper, sizeof(deeper), "%s%s%s", at, at[0] != '\0' ? "." : "", key);
 		result = check_value(reader, deeper, inner, figures);
 		if (result < 0)

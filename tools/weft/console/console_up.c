@@ -306,10 +306,10 @@ static void explain(const struct console *console, char *why, size_t size)
 {
 	json_t *elsewhere = json_object_get(console->all, "elsewhere"), *process;
 	struct lab_ready ready;
-	size_t index;
 
-	json_array_foreach(json_object_get(console->all, "processes"), index, process)
-	{
+	for (size_t i = 0;
+		(process = json_array_get(json_object_get(console->all, "processes"), i)) != NULL;
+		i++) {
 		if (strcmp(lab_text(process, "state"), "running") == 0)
 			continue;
 		snprintf(why, size, "%s on machine %s is %s", lab_text(process, "name"),

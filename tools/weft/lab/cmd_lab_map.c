@@ -273,10 +273,9 @@ static struct topology *ask_maps(const struct lab *lab, const struct lab_state *
 {
 	struct topology *found = ask_map(lab, state, lab_text(leader, "host"), error);
 	json_t *mapper;
-	size_t index;
 
-	json_array_foreach(json_object_get(mapping, "mappers"), index, mapper)
-	{
+	for (size_t i = 0;
+		(mapper = json_array_get(json_object_get(mapping, "mappers"), i)) != NULL; i++) {
 		struct topology *further, *all;
 
 		if (found == NULL || !topology_has_rails(lab->topology) || mapper == leader ||

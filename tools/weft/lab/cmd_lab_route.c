@@ -98,11 +98,9 @@ static void print_way(size_t number, const json_t *way)
 {
 	unsigned itbs = 0;
 	json_t *hop;
-	size_t index;
 
 	printf("%2zu ", number);
-	json_array_foreach(way, index, hop)
-	{
+	for (size_t i = 0; (hop = json_array_get(way, i)) != NULL; i++) {
 		itbs += strncmp(json_string_value(hop), "itb ", 4) == 0;
 		printf(" %s", json_string_value(hop));
 	}
@@ -112,14 +110,14 @@ static void print_way(size_t number, const json_t *way)
 static void print_answer(const struct question *question, const json_t *answer)
 {
 	json_t *ways = json_object_get(answer, "ways"), *way;
-	size_t index;
 
 	printf("%s to %s: mapper %s, epoch %lld, %zu %s%s\n", question->from, question->to,
 		lab_text(answer, "mapper"),
 		(long long)json_integer_value(json_object_get(answer, "epoch")),
 		json_array_size(ways), json_array_size(ways) == 1 ? "path" : "paths",
 		json_flag_of(answer, "in_force") ? "" : " (not in use there yet)");
-	json_array_foreach(ways, index, way) print_way(index + 1, way);
+	for (size_t index = 0; (way = json_array_get(ways, index)) != NULL; index++)
+		print_way(index + 1, way);
 }
 
 static enum weft_exit show(struct question *question, bool json)

@@ -181,12 +181,10 @@ static int look(
 {
 	json_t *links = lab_ask_links(connection, error), *shown;
 	int waiting = 0;
-	size_t index;
 
 	if (links == NULL)
 		return -EPROTO;
-	json_array_foreach(links, index, shown)
-	{
+	for (size_t i = 0; (shown = json_array_get(links, i)) != NULL; i++) {
 		uint32_t end = find_end(setting, shown);
 
 		if (end == UINT32_MAX)

@@ -193,8 +193,7 @@ int lab_bundle_write(const char *run_dir, json_t *files, struct error *error)
 		result = lab_make_parents(dir, error);
 	if (result == 0)
 		result = private_dir_make(dir, error);
-	json_object_foreach(files, name, text)
-	{
+	json_object_foreach(files, name, text) {
 		if (result == 0)
 			result = write_file(dir, name, json_string_value(text), error);
 	}
@@ -223,8 +222,7 @@ int lab_bundle_compare(const char *run_dir, json_t *files, struct error *error)
 	lab_bundle_dir(run_dir, dir, sizeof(dir));
 	if (access(dir, F_OK) != 0)
 		return 0;
-	json_object_foreach(files, name, text)
-	{
+	json_object_foreach(files, name, text) {
 		snprintf(path, sizeof(path), "%s/%s", dir, name);
 		if (!is_same(path, json_string_value(text)))
 			return error_set(error, EINVAL,

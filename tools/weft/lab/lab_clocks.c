@@ -35,8 +35,7 @@ static unsigned long long behind_page(const json_t *page)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)page, key, value)
-	{
+	json_object_foreach((json_t *)page, key, value) {
 		unsigned long long number = strtoull(key, NULL, 10);
 
 		next = number >= next ? number + 1 : next;

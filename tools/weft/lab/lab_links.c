@@ -71,10 +71,8 @@ void lab_links_warn(const struct lab *lab, json_t *links)
 {
 	const uint32_t dilation = lab->config->run.dilation;
 	json_t *end;
-	size_t index;
 
-	json_array_foreach(links, index, end)
-	{
+	for (size_t i = 0; (end = json_array_get(links, i)) != NULL; i++) {
 		uint64_t device = json_count_of(end, "device_speed_mbps");
 		const struct topology_link *link = NULL;
 		char asked[QUANTITY_TEXT], speed[QUANTITY_TEXT];

@@ -43,10 +43,9 @@ json_t *lab_mapping_leader(const json_t *mapping)
 {
 	json_int_t max = -1;
 	json_t *mapper, *leader = NULL;
-	size_t index;
 
-	json_array_foreach(json_object_get(mapping, "mappers"), index, mapper)
-	{
+	for (size_t i = 0;
+		(mapper = json_array_get(json_object_get(mapping, "mappers"), i)) != NULL; i++) {
 		json_int_t switches = json_integer_value(json_object_get(mapper, "switches"));
 
 		if (!lab_mapping_leads(mapper) || switches <= max)
@@ -73,13 +72,12 @@ struct lab_lead lab_mapping_lead(const json_t *mapping, const json_t *elsewhere)
 	const json_t *leader = lab_mapping_leader(mapping);
 	struct lab_lead lead = {.heard_ns = INT64_MAX, .silent = true};
 	json_t *agent;
-	size_t index;
 
 	if (leader != NULL)
 		return (struct lab_lead){.host = lab_text(leader, "host"),
 			.epoch = json_integer_value(json_object_get(leader, "epoch"))};
-	json_array_foreach(json_object_get(mapping, "agents"), index, agent)
-	{
+	for (size_t i = 0; (agent = json_array_get(json_object_get(mapping, "agents"), i)) != NULL;
+		i++) {
 		const char *follows = lab_text(agent, "follows");
 
 		/* An identity that does not belong to any host of the lab is not on this
@@ -119,10 +117,9 @@ static uint32_t others_of(const struct topology *topology, const char *name)
 bool lab_mapping_reaches(const json_t *mapping, const struct topology *topology, struct error *why)
 {
 	json_t *agent;
-	size_t index;
 
-	json_array_foreach(json_object_get(mapping, "agents"), index, agent)
-	{
+	for (size_t i = 0; (agent = json_array_get(json_object_get(mapping, "agents"), i)) != NULL;
+		i++) {
 		const json_t *reached = json_object_get(agent, "reached");
 		uint32_t others;
 
@@ -142,10 +139,10 @@ unsigned lab_mapping_leaders(const json_t *mapping)
 {
 	unsigned count = 0;
 	json_t *mapper;
-	size_t index;
 
-	json_array_foreach(json_object_get(mapping, "mappers"), index, mapper) count +=
-		lab_mapping_leads(mapper);
+	for (size_t i = 0;
+		(mapper = json_array_get(json_object_get(mapping, "mappers"), i)) != NULL; i++)
+		count += lab_mapping_leads(mapper);
 	return count;
 }
 
@@ -167,13 +164,12 @@ static int check_leaders(const json_t *mapping, uint32_t planes, struct error *w
 {
 	unsigned leaders = lab_mapping_leaders(mapping);
 	json_t *mapper;
-	size_t index;
 
 	if (leaders > planes)
 		return error_set(
 			why, EAGAIN, "%u mappers lead: the fabric is split into parts", leaders);
-	json_array_foreach(json_object_get(mapping, "mappers"), index, mapper)
-	{
+	for (size_t i = 0;
+		(mapper = json_array_get(json_object_get(mapping, "mappers"), i)) != NULL; i++) {
 		if (lab_mapping_leads(mapper) && check_leader(mapper, why) < 0)
 			return -EAGAIN;
 	}
@@ -184,10 +180,9 @@ static int check_leaders(const json_t *mapping, uint32_t planes, struct error *w
 static json_t *find_leader(const json_t *mapping, const char *host)
 {
 	json_t *mapper;
-	size_t index;
 
-	json_array_foreach(json_object_get(mapping, "mappers"), index, mapper)
-	{
+	for (size_t i = 0;
+		(mapper = json_array_get(json_object_get(mapping, "mappers"), i)) != NULL; i++) {
 		if (lab_mapping_leads(mapper) && strcmp(lab_text(mapper, "host"), host) == 0)
 			return mapper;
 	}
@@ -232,7 +227,6 @@ bool lab_mapping_done(const json_t *mapping, bool alone, uint32_t planes, struct
 	const json_t *leader = lab_mapping_leader(mapping);
 	const char *name;
 	json_t *agent;
-	size_t index;
 
 	if (leader == NULL && (alone || json_array_size(agents) == 0)) {
 		error_set(why, EAGAIN, "no mapper leads");
@@ -247,8 +241,7 @@ bool lab_mapping_done(const json_t *mapping, bool alone, uint32_t planes, struct
 			"no mapper leads here, and none on another machine was detected");
 		return false;
 	}
-	json_array_foreach(agents, index, agent)
-	{
+	for (size_t i = 0; (agent = json_array_get(agents, i)) != NULL; i++) {
 		const char *follows = lab_text(agent, "follows");
 		bool other = planes > 1 && (find_leader(mapping, follows) != NULL ||
 						   (!alone && follows[0] != '\0'));

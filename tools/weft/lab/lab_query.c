@@ -175,12 +175,10 @@ int lab_ask_class(
 {
 	json_t *names = ask_names(connection, class, error), *name;
 	char command[160];
-	size_t index;
 
 	if (names == NULL)
 		return -EPROTO;
-	json_array_foreach(names, index, name)
-	{
+	for (size_t i = 0; (name = json_array_get(names, i)) != NULL; i++) {
 		json_t *stats;
 
 		snprintf(command, sizeof(command), "/weft/%s/stats,%s", class,
@@ -206,10 +204,8 @@ const char *lab_text(const json_t *object, const char *name)
 json_t *lab_row(const json_t *list, const char *member, const char *text)
 {
 	json_t *row;
-	size_t index;
 
-	json_array_foreach(list, index, row)
-	{
+	for (size_t i = 0; (row = json_array_get(list, i)) != NULL; i++) {
 		if (strcmp(lab_text(row, member), text) == 0)
 			return row;
 	}
@@ -223,7 +219,8 @@ size_t lab_append_page(json_t *into, json_t *page)
 	json_t *value;
 
 	json_array_extend(into, page);
-	json_object_foreach(page, key, value) json_array_append(into, value);
+	json_object_foreach(page, key, value)
+		json_array_append(into, value);
 	return json_array_size(into) - before;
 }
 

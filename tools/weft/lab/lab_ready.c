@@ -87,11 +87,9 @@ static void explain(const json_t *link, const json_t *elsewhere, char why[LAB_RE
 void lab_ready_read(json_t *links, const json_t *elsewhere, struct lab_ready *ready)
 {
 	json_t *link;
-	size_t index;
 
 	*ready = (struct lab_ready){.answers = true, .links = json_array_size(links)};
-	json_array_foreach(links, index, link)
-	{
+	for (size_t i = 0; (link = json_array_get(links, i)) != NULL; i++) {
 		if (strcmp(lab_text(link, "state"), "up") == 0) {
 			ready->up++;
 			continue;
@@ -158,8 +156,8 @@ int lab_pools_check_counters(json_t *devices, bool hosts, struct error *error)
 	char what[ERROR_TEXT] = "";
 	unsigned found = 0;
 
-	json_object_foreach(devices, device, counters) found +=
-		check_device(device, counters, hosts, what);
+	json_object_foreach(devices, device, counters)
+		found += check_device(device, counters, hosts, what);
 	if (found == 0)
 		return 0;
 	if (found == 1)

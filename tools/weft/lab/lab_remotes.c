@@ -48,11 +48,10 @@ static struct lab_record *record_at(
 static void take_answer(struct lab_state *state, struct lab_remote *remote, const json_t *answer)
 {
 	json_t *process;
-	size_t index;
 
 	remote->up = json_flag_of(answer, "up");
-	json_array_foreach(json_object_get(answer, "processes"), index, process)
-	{
+	for (size_t i = 0;
+		(process = json_array_get(json_object_get(answer, "processes"), i)) != NULL; i++) {
 		struct lab_record *record = record_at(state, remote, lab_text(process, "name"));
 
 		if (record == NULL)

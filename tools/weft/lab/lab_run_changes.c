@@ -23,7 +23,6 @@ json_t *lab_run_links(struct lab_run *run)
 {
 	json_t *ends = json_object(), *link;
 	struct error ignored;
-	size_t index;
 
 	for (unsigned i = 0; i < run->state.processes; i++) {
 		json_t *links = lab_run_lost(run, i)
@@ -32,8 +31,7 @@ json_t *lab_run_links(struct lab_run *run)
 
 		if (links == NULL)
 			json_object_set_new(ends, run->state.process[i].name, json_null());
-		json_array_foreach(links, index, link)
-		{
+		for (size_t index = 0; (link = json_array_get(links, index)) != NULL; index++) {
 			json_object_set(ends, lab_text(link, "port"), link);
 		}
 		json_decref(links);
@@ -114,8 +112,7 @@ json_t *lab_run_changes(
 	json_t *set = json_array(), *cut = json_array(), *unknown = json_array(), *link, *entry;
 	const char *port;
 
-	json_object_foreach(now, port, link)
-	{
+	json_object_foreach(now, port, link) {
 		const json_t *former = json_object_get(before, port);
 
 		if (json_is_null(link)) {

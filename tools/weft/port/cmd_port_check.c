@@ -216,10 +216,8 @@ static int choose_processes(
 static void report_path(struct check *check, const char *port, json_t *list)
 {
 	json_t *end;
-	size_t index;
 
-	json_array_foreach(list, index, end)
-	{
+	for (size_t i = 0; (end = json_array_get(list, i)) != NULL; i++) {
 		struct error error;
 		int result;
 

@@ -228,7 +228,6 @@ void twin_counters_print(const json_t *measured, FILE *out)
 	const json_t *unknown = json_object_get(measured, "unknown");
 	const json_t *correlation = json_object_get(measured, "correlation");
 	json_t *entry;
-	size_t i;
 
 	fprintf(out, "\n%.0f channels between switches; %.0f have no counters\n",
 		real_of(measured, "channels"), real_of(measured, "without_counters"));
@@ -238,14 +237,16 @@ void twin_counters_print(const json_t *measured, FILE *out)
 			json_real_value(correlation));
 	fprintf(out, "%-32s %18s %9s %10s %14s\n", "busiest channels", "bytes", "measured",
 		"predicted", "waits");
-	json_array_foreach(json_object_get(measured, "hot"), i, entry)
+	for (size_t i = 0; (entry = json_array_get(json_object_get(measured, "hot"), i)) != NULL;
+		i++)
 		fprintf(out, "%-16s %-15s %18.0f %7.2f %% %8.2f %% %14.0f\n",
 			json_string_value(json_object_get(entry, "port")),
 			json_string_value(json_object_get(entry, "to")), real_of(entry, "bytes"),
 			100 * real_of(entry, "measured"), 100 * real_of(entry, "predicted"),
 			real_of(entry, "wait"));
-	json_array_foreach(unknown, i, entry) if (i < UNKNOWN_MAX)
-		fprintf(out, "not in the listing: %s\n", json_string_value(entry));
+	for (size_t i = 0; (entry = json_array_get(unknown, i)) != NULL; i++)
+		if (i < UNKNOWN_MAX)
+			fprintf(out, "not in the listing: %s\n", json_string_value(entry));
 	if (json_array_size(unknown) > UNKNOWN_MAX)
 		fprintf(out, "and %zu more\n", json_array_size(unknown) - UNKNOWN_MAX);
 }

@@ -14,12 +14,10 @@
 static void print_routes(const struct twin *twin, FILE *out)
 {
 	json_t *entry, *hot;
-	size_t i, k;
 
 	fprintf(out, "\n%-28s %10s %10s %12s  %s\n", "routes", "connected", "deadlock",
 		"uniform, max", "most loaded links at full load");
-	json_array_foreach(twin->routes, i, entry)
-	{
+	for (size_t i = 0; (entry = json_array_get(twin->routes, i)) != NULL; i++) {
 		const json_t *bound = json_object_get(entry, "uniform_bound");
 
 		fprintf(out, "%-28s %10s %10s ",
@@ -30,14 +28,18 @@ static void print_routes(const struct twin *twin, FILE *out)
 			fprintf(out, "%10.1f %% ", 100 * json_real_value(bound));
 		else
 			fprintf(out, "%12s ", "-");
-		json_array_foreach(json_object_get(entry, "hot"), k, hot) if (k < 3)
-			fprintf(out, " %s %.0f %%", json_string_value(json_object_get(hot, "port")),
-				100 * json_real_value(json_object_get(hot, "load")));
+		for (size_t k = 0; (hot = json_array_get(json_object_get(entry, "hot"), k)) != NULL;
+			k++)
+			if (k < 3)
+				fprintf(out, " %s %.0f %%",
+					json_string_value(json_object_get(hot, "port")),
+					100 * json_real_value(json_object_get(hot, "load")));
 		fputc('\n', out);
 		if (json_array_size(json_object_get(entry, "cycle")) == 0)
 			continue;
 		fputs("  cycle:", out);
-		json_array_foreach(json_object_get(entry, "cycle"), k, hot)
+		for (size_t k = 0;
+			(hot = json_array_get(json_object_get(entry, "cycle"), k)) != NULL; k++)
 			fprintf(out, " %s", json_string_value(hot));
 		fputc('\n', out);
 	}

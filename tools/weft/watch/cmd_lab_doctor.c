@@ -59,10 +59,8 @@ static void print(const struct doctor *doctor)
 {
 	const char *shown = "";
 	json_t *check;
-	size_t index;
 
-	json_array_foreach(doctor->checks, index, check)
-	{
+	for (size_t i = 0; (check = json_array_get(doctor->checks, i)) != NULL; i++) {
 		const char *name = lab_text(check, "check"), *fix = lab_text(check, "fix");
 		bool good = strcmp(lab_text(check, "result"), "ok") == 0;
 		char line[2 * ERROR_TEXT];
@@ -92,10 +90,10 @@ static void print(const struct doctor *doctor)
 static void check_processes(struct doctor *doctor)
 {
 	json_t *process;
-	size_t index;
 
-	json_array_foreach(json_object_get(doctor->all, "processes"), index, process)
-	{
+	for (size_t i = 0;
+		(process = json_array_get(json_object_get(doctor->all, "processes"), i)) != NULL;
+		i++) {
 		const char *is = lab_text(process, "state");
 
 		if (strcmp(is, "running") != 0)
@@ -286,10 +284,9 @@ static void check_pages(struct doctor *doctor)
 static void check_edges(struct doctor *doctor)
 {
 	json_t *edge;
-	size_t index;
 
-	json_array_foreach(json_object_get(doctor->all, "edges"), index, edge)
-	{
+	for (size_t i = 0;
+		(edge = json_array_get(json_object_get(doctor->all, "edges"), i)) != NULL; i++) {
 		uint64_t drops = json_count_of(edge, "drops");
 
 		if (json_is_null(json_object_get(edge, "drops")))
@@ -303,10 +300,9 @@ static void check_edges(struct doctor *doctor)
 static void check_speeds(struct doctor *doctor)
 {
 	json_t *link;
-	size_t index;
 
-	json_array_foreach(json_object_get(doctor->all, "links"), index, link)
-	{
+	for (size_t i = 0;
+		(link = json_array_get(json_object_get(doctor->all, "links"), i)) != NULL; i++) {
 		uint64_t mbps = json_count_of(link, "device_speed_mbps");
 		uint64_t rate_mbps = json_count_of(link, "paced_bps") / 1000000;
 
@@ -337,8 +333,7 @@ static void check_pause_of(
 	info = lab_ask(connection, command, &ignored);
 	snprintf(command, sizeof(command), "/ethdev/xstats,%" PRId64, (int64_t)number);
 	statistics = lab_ask(connection, command, &ignored);
-	json_object_foreach(statistics, name, value)
-	{
+	json_object_foreach(statistics, name, value) {
 		if (strstr(name, "pause") == NULL && strstr(name, "xoff") == NULL)
 			continue;
 		counts = true;
@@ -362,13 +357,11 @@ static void check_pause(struct doctor *doctor, const struct lab_record *record)
 	struct lab_connection connection;
 	struct error ignored;
 	json_t *list, *number;
-	size_t index;
 
 	if (lab_connect(&connection, record, &ignored) < 0)
 		return;
 	list = lab_ask(&connection, "/ethdev/list", &ignored);
-	json_array_foreach(list, index, number)
-	{
+	for (size_t i = 0; (number = json_array_get(list, i)) != NULL; i++) {
 		check_pause_of(doctor, &connection, json_integer_value(number));
 	}
 	json_decref(list);
@@ -384,13 +377,13 @@ static void check_pause_interfaces(struct doctor *doctor)
 		const struct topology_binding *binding = &topology->binding_at[i];
 		char name[TOPOLOGY_NAME_MAX + 8];
 		json_t *link;
-		size_t index;
 
 		if (strncmp(binding->dpdk, LAB_PACKET_DEVICE, strlen(LAB_PACKET_DEVICE)) != 0)
 			continue;
 		topology_port_name(topology, binding->port, name, sizeof(name));
-		json_array_foreach(json_object_get(doctor->all, "links"), index, link)
-		{
+		for (size_t index = 0; (link = json_array_get(json_object_get(doctor->all, "links"),
+						index)) != NULL;
+			index++) {
 			if (strcmp(lab_text(link, "port"), name) == 0)
 				note(doctor, "pause", name, UNKNOWN,
 					"'ethtool -S' may show the pause frames of the interface");
@@ -403,10 +396,8 @@ static void check_pause_interfaces(struct doctor *doctor)
 static void check_paths(struct doctor *doctor)
 {
 	json_t *list = lab_probe(doctor->lab, doctor->state), *entry;
-	size_t index;
 
-	json_array_foreach(list, index, entry)
-	{
+	for (size_t i = 0; (entry = json_array_get(list, i)) != NULL; i++) {
 		struct error error;
 		int result = lab_probe_judge(doctor->lab, entry, &error);
 

@@ -21,10 +21,8 @@ static void file_path(const char *dir, char path[300])
 static json_t *by_port(const json_t *links)
 {
 	json_t *ports = json_object(), *link;
-	size_t index;
 
-	json_array_foreach(links, index, link)
-	{
+	for (size_t i = 0; (link = json_array_get(links, i)) != NULL; i++) {
 		json_object_set(ports, lab_text(link, "port"), link);
 	}
 	return ports;
@@ -50,8 +48,7 @@ static void subtract_one(json_t *counters, const json_t *before)
 	json_t *value;
 	const char *name;
 
-	json_object_foreach(counters, name, value)
-	{
+	json_object_foreach(counters, name, value) {
 		const struct counter_info *info = counter_info_find(name);
 		const json_t *old = json_object_get(before, name);
 
@@ -67,8 +64,7 @@ static void subtract_all(const struct lab *lab, const struct lab_state *state, j
 	json_t *counters;
 	const char *name;
 
-	json_object_foreach(objects, name, counters)
-	{
+	json_object_foreach(objects, name, counters) {
 		if (still_runs(lab, state, cleared, name))
 			subtract_one(
 				counters, json_object_get(json_object_get(cleared, class), name));
@@ -173,13 +169,13 @@ static void add_class(
 	json_t *devices = json_object_get(all, class), *counters, *value;
 	const char *device, *name;
 
-	json_object_foreach(devices, device, counters)
-	{
+	json_object_foreach(devices, device, counters) {
 		const json_t *old = json_object_get(json_object_get(before, class), device);
 
-		json_object_foreach(counters, name, value) add(errors, device, name,
-			json_integer_value(value),
-			json_integer_value(old != NULL ? json_object_get(old, name) : value));
+		json_object_foreach(counters, name, value)
+			add(errors, device, name, json_integer_value(value),
+				json_integer_value(
+					old != NULL ? json_object_get(old, name) : value));
 	}
 }
 
@@ -200,15 +196,12 @@ static void add_links(struct errors *errors, const json_t *all, const json_t *be
 {
 	json_t *link, *value;
 	const char *name;
-	size_t index;
 
-	json_array_foreach(json_object_get(all, "links"), index, link)
-	{
+	for (size_t i = 0; (link = json_array_get(json_object_get(all, "links"), i)) != NULL; i++) {
 		const char *port = lab_text(link, "port");
 		const json_t *old = lab_row(json_object_get(before, "links"), "port", port);
 
-		json_object_foreach(link, name, value)
-		{
+		json_object_foreach(link, name, value) {
 			if (is_counted(all, port, name))
 				continue;
 			add(errors, port, name, json_integer_value(value),

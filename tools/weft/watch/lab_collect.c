@@ -39,8 +39,7 @@ static int add_loops(struct lab_connection *connection, const struct lab_record 
 	const char *number;
 	int result = lab_ask_class(connection, "loop", loops, error);
 
-	json_object_foreach(loops, number, counters)
-	{
+	json_object_foreach(loops, number, counters) {
 		snprintf(name, sizeof(name), "%s/%s", record->name, number);
 		json_object_set(into, name, counters);
 	}
@@ -232,8 +231,7 @@ static void forget_latencies(json_t *all)
 	const char *host;
 	json_t *counters;
 
-	json_object_foreach(json_object_get(all, "nics"), host, counters)
-	{
+	json_object_foreach(json_object_get(all, "nics"), host, counters) {
 		for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 			if (json_count_of(counters, names[i]) == 0)
 				json_object_set_new(counters, names[i], json_null());
@@ -244,10 +242,8 @@ unsigned lab_count_not(const json_t *list, const char *wanted)
 {
 	unsigned count = 0;
 	json_t *entry;
-	size_t index;
 
-	json_array_foreach(list, index, entry)
-	{
+	for (size_t i = 0; (entry = json_array_get(list, i)) != NULL; i++) {
 		count += strcmp(lab_text(entry, "state"), wanted) != 0;
 	}
 	return count;
@@ -262,8 +258,7 @@ static json_t *edge_drops(const json_t *nic)
 
 	if (nic == NULL)
 		return json_null();
-	json_object_foreach((json_t *)nic, name, value)
-	{
+	json_object_foreach((json_t *)nic, name, value) {
 		const struct counter_info *info = counter_info_find(name);
 
 		if (strncmp(name, "tap_drop_", 9) == 0 && info != NULL && info->good_is_zero)
@@ -334,8 +329,9 @@ static uint64_t sum_refused(const json_t *all)
 	const char *host;
 	uint64_t refused = 0;
 
-	json_object_foreach(nics, host, nic) refused +=
-		json_count_of(nic, "messages_unreachable") + json_count_of(nic, "messages_silent");
+	json_object_foreach(nics, host, nic)
+		refused += json_count_of(nic, "messages_unreachable") +
+			   json_count_of(nic, "messages_silent");
 	return refused;
 }
 
@@ -361,10 +357,8 @@ static bool suffers(const struct lab *lab, const struct lab_state *state, const 
 {
 	bool cut = false;
 	json_t *link;
-	size_t index;
 
-	json_array_foreach(json_object_get(all, "links"), index, link)
-	{
+	for (size_t i = 0; (link = json_array_get(json_object_get(all, "links"), i)) != NULL; i++) {
 		uint64_t ordered = json_count_of(link, "link_downs_ordered");
 
 		if (fell(lab, state, link))
@@ -384,8 +378,7 @@ static json_t *lab_starved(const struct lab *lab, const struct lab_state *state,
 	uint64_t stall_ns = 0;
 
 	/* A loop's name is PROCESS/NUMBER. */
-	json_object_foreach(loops, name, loop)
-	{
+	json_object_foreach(loops, name, loop) {
 		if (json_count_of(loop, "loop_stall_ns") <= stall_ns)
 			continue;
 		stall_ns = json_count_of(loop, "loop_stall_ns");

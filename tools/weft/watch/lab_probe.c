@@ -27,14 +27,12 @@ static void look(const struct lab_state *state, bool order, json_t *ends)
 	json_t *links, *link;
 	struct lab_connection connection;
 	struct error ignored;
-	size_t index;
 
 	for (unsigned i = 0; i < state->processes; i++) {
 		if (lab_connect(&connection, &state->process[i], &ignored) < 0)
 			continue;
 		links = lab_ask_links(&connection, &ignored);
-		json_array_foreach(links, index, link)
-		{
+		for (size_t index = 0; (link = json_array_get(links, index)) != NULL; index++) {
 			json_object_set(ends, lab_text(link, "port"), link);
 		}
 		json_decref(links);
@@ -66,8 +64,7 @@ static json_t *judge(const json_t *before, const json_t *now, bool *done)
 	const char *port;
 
 	*done = true;
-	json_object_foreach((json_t *)before, port, end)
-	{
+	json_object_foreach((json_t *)before, port, end) {
 		const char *peer = lab_text(end, "peer");
 		/* If the peer's process is not queried here, its padded hellos are the answer. */
 		bool here = json_object_get(now, peer) != NULL;

@@ -62,8 +62,7 @@ static double drops_per_second(
 	const char *name;
 	double sum = 0;
 
-	json_object_foreach(counters, name, value)
-	{
+	json_object_foreach(counters, name, value) {
 		if (is_drop(name, of_link))
 			sum += per_second(rates, class, device, name);
 	}
@@ -78,8 +77,7 @@ static double device_drops_per_second(const struct rates *rates, const char *por
 	const char *name;
 	double sum = 0;
 
-	json_object_foreach(now, name, value)
-	{
+	json_object_foreach(now, name, value) {
 		json_int_t grown = json_integer_value(value) -
 				   json_integer_value(json_object_get(before, name));
 
@@ -261,10 +259,9 @@ static json_t *rank(json_t *list, double (*of)(const json_t *entry))
 static json_t *list_links(const struct rates *rates)
 {
 	json_t *list = json_array(), *link;
-	size_t index;
 
-	json_array_foreach(json_object_get(rates->now, "links"), index, link)
-	{
+	for (size_t i = 0; (link = json_array_get(json_object_get(rates->now, "links"), i)) != NULL;
+		i++) {
 		const struct way way = way_of(rates, link);
 
 		json_array_append_new(list, describe_way(&way, lab_text(link, "state")));
@@ -289,8 +286,7 @@ static json_t *list_hosts(const struct rates *rates)
 	json_t *list = json_array(), *nic;
 	const char *name;
 
-	json_object_foreach(json_object_get(rates->now, "nics"), name, nic)
-	{
+	json_object_foreach(json_object_get(rates->now, "nics"), name, nic) {
 		json_t *p50 = json_object_get(nic, "network_latency_p50_ns");
 		json_t *p99 = json_object_get(nic, "network_latency_p99_ns");
 
@@ -316,8 +312,7 @@ static json_t *list_endpoints(const struct rates *rates)
 	json_t *list = json_array(), *nic;
 	const char *name;
 
-	json_object_foreach(json_object_get(rates->now, "nics"), name, nic)
-	{
+	json_object_foreach(json_object_get(rates->now, "nics"), name, nic) {
 		if (json_value_of(nic, "endpoint_programs") == 0)
 			continue;
 		json_array_append_new(
@@ -349,8 +344,7 @@ static json_int_t stall_ns(const json_t *all, const char *process)
 	const char *name;
 	json_t *loop;
 
-	json_object_foreach(json_object_get(all, "loops"), name, loop)
-	{
+	json_object_foreach(json_object_get(all, "loops"), name, loop) {
 		json_int_t stall = json_integer_value(json_object_get(loop, "loop_stall_ns"));
 
 		if (strncmp(name, process, length) == 0 && name[length] == '/' && stall > max)
@@ -368,10 +362,10 @@ static double process_urgency(const json_t *process)
 static json_t *list_processes(const struct rates *rates)
 {
 	json_t *list = json_array(), *process;
-	size_t index;
 
-	json_array_foreach(json_object_get(rates->now, "processes"), index, process)
-	{
+	for (size_t i = 0;
+		(process = json_array_get(json_object_get(rates->now, "processes"), i)) != NULL;
+		i++) {
 		const char *name = lab_text(process, "name");
 		double used = (double)(cpu_ns(rates->now, name) - cpu_ns(rates->before, name));
 		double real = rates->seconds * rates->lab->config->run.dilation;
@@ -406,10 +400,8 @@ static json_t *describe_mapper(const json_t *all)
 static json_t *by_port(const json_t *all)
 {
 	json_t *ends = json_object(), *link;
-	size_t index;
 
-	json_array_foreach(json_object_get(all, "links"), index, link)
-	{
+	for (size_t i = 0; (link = json_array_get(json_object_get(all, "links"), i)) != NULL; i++) {
 		json_object_set(ends, lab_text(link, "port"), link);
 	}
 	return ends;

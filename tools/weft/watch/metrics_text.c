@@ -228,13 +228,11 @@ static const struct class
 static json_t *devices_of(const struct metrics *metrics, const struct class *class)
 {
 	json_t *devices = json_object_get(metrics->all, class->key), *by_name, *link;
-	size_t index;
 
 	if (!json_is_array(devices))
 		return json_incref(devices);
 	by_name = json_object();
-	json_array_foreach(devices, index, link)
-	{
+	for (size_t i = 0; (link = json_array_get(devices, i)) != NULL; i++) {
 		json_object_set(by_name, lab_text(link, "port"), link);
 	}
 	return by_name;
@@ -247,8 +245,7 @@ static void print_samples(const struct metrics *metrics, const struct class *cla
 	const char *device;
 	json_t *counters;
 
-	json_object_foreach(devices, device, counters)
-	{
+	json_object_foreach(devices, device, counters) {
 		const json_t *value = json_object_get(counters, counter);
 		struct device_labels labels;
 
@@ -269,8 +266,7 @@ static bool has_counter(json_t *devices, const char *counter)
 	const char *device;
 	json_t *counters;
 
-	json_object_foreach(devices, device, counters)
-	{
+	json_object_foreach(devices, device, counters) {
 		if (json_is_integer(json_object_get(counters, counter)))
 			return true;
 	}
@@ -371,11 +367,9 @@ static void print_processes(const struct metrics *metrics)
 	static const struct metrics_family cpu = {
 		"weft_process_cpu_seconds", "seconds", false, "CPU time used by the process."};
 	json_t *processes = json_object_get(metrics->all, "processes"), *process;
-	size_t index;
 
 	metrics_begin(&metrics->to, &runs);
-	json_array_foreach(processes, index, process)
-	{
+	for (size_t i = 0; (process = json_array_get(processes, i)) != NULL; i++) {
 		const struct metrics_label labels[] = {
 			{"process", lab_text(process, "name")}, {NULL, NULL}};
 
@@ -383,8 +377,7 @@ static void print_processes(const struct metrics *metrics)
 			strcmp(lab_text(process, "state"), "running") == 0);
 	}
 	metrics_begin(&metrics->to, &cpu);
-	json_array_foreach(processes, index, process)
-	{
+	for (size_t i = 0; (process = json_array_get(processes, i)) != NULL; i++) {
 		const struct metrics_label labels[] = {
 			{"process", lab_text(process, "name")}, {NULL, NULL}};
 
@@ -402,19 +395,16 @@ static void print_links(const struct metrics *metrics)
 	json_t *links = json_object_get(metrics->all, "links"), *link;
 	struct device_labels labels;
 	struct topology_port port;
-	size_t index;
 
 	metrics_begin(&metrics->to, &up);
-	json_array_foreach(links, index, link)
-	{
+	for (size_t i = 0; (link = json_array_get(links, i)) != NULL; i++) {
 		label_port(metrics, lab_text(link, "port"), &labels);
 		labels.label[3] = (struct metrics_label){"state", lab_text(link, "state")};
 		metrics_sample(&metrics->to, &up, labels.label,
 			strcmp(lab_text(link, "state"), "up") == 0);
 	}
 	metrics_begin(&metrics->to, &rate);
-	json_array_foreach(links, index, link)
-	{
+	for (size_t i = 0; (link = json_array_get(links, i)) != NULL; i++) {
 		const char *name = lab_text(link, "port");
 
 		const struct topology_link *cable = NULL;

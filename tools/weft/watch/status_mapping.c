@@ -18,10 +18,8 @@ void status_print_strangers(json_t *links, FILE *out)
 {
 	char text[LAB_READY_TEXT];
 	json_t *link;
-	size_t index;
 
-	json_array_foreach(links, index, link)
-	{
+	for (size_t i = 0; (link = json_array_get(links, i)) != NULL; i++) {
 		if (lab_ready_stranger(link, text, sizeof(text)))
 			fprintf(out, "%s\n", text);
 	}
@@ -30,10 +28,10 @@ void status_print_strangers(json_t *links, FILE *out)
 static void print_lines(const char *title, json_t *lines, FILE *out)
 {
 	json_t *line;
-	size_t index;
 
-	json_array_foreach(lines, index, line) fprintf(out, "%s%s\n", title,
-		json_string_value(line) != NULL ? json_string_value(line) : "");
+	for (size_t i = 0; (line = json_array_get(lines, i)) != NULL; i++)
+		fprintf(out, "%s%s\n", title,
+			json_string_value(line) != NULL ? json_string_value(line) : "");
 }
 
 static void print_leader(json_t *mapper, FILE *out)
@@ -71,10 +69,8 @@ static void print_distant(json_t *mapping, FILE *out)
 static void print_unused(json_t *agents, FILE *out)
 {
 	json_t *agent;
-	size_t index;
 
-	json_array_foreach(agents, index, agent)
-	{
+	for (size_t i = 0; (agent = json_array_get(agents, i)) != NULL; i++) {
 		if (json_flag_of(agent, "tables_refused"))
 			fprintf(out, "  unusable tables: %s\n", lab_text(agent, "device"));
 	}
@@ -85,12 +81,9 @@ static void print_refusals(json_t *list, const char *key, FILE *out)
 {
 	const char *reason;
 	json_t *entry, *count;
-	size_t index;
 
-	json_array_foreach(list, index, entry)
-	{
-		json_object_foreach(json_object_get(entry, "refused"), reason, count)
-		{
+	for (size_t i = 0; (entry = json_array_get(list, i)) != NULL; i++) {
+		json_object_foreach(json_object_get(entry, "refused"), reason, count) {
 			if (json_integer_value(count) != 0)
 				fprintf(out, "  refused by %s: %s %" PRIu64 "\n",
 					lab_text(entry, key), reason,
@@ -103,14 +96,12 @@ void status_print_mapping(json_t *mapping, FILE *out)
 {
 	json_t *mappers = json_object_get(mapping, "mappers"), *mapper;
 	unsigned others = 0;
-	size_t index;
 
 	if (mapping == NULL)
 		return;
 	fprintf(out, "\n%-16s %-12s %6s %9s %6s %7s\n", "MAPPER", "STATE", "EPOCH", "SWITCHES",
 		"HOSTS", "CABLES");
-	json_array_foreach(mappers, index, mapper)
-	{
+	for (size_t i = 0; (mapper = json_array_get(mappers, i)) != NULL; i++) {
 		if (lab_mapping_leads(mapper))
 			print_leader(mapper, out);
 		else

@@ -31,10 +31,8 @@ static void print_summary(json_t *all, FILE *out)
 static void print_gone(json_t *processes, FILE *out)
 {
 	json_t *process;
-	size_t index;
 
-	json_array_foreach(processes, index, process)
-	{
+	for (size_t i = 0; (process = json_array_get(processes, i)) != NULL; i++) {
 		const char *fault = lab_text(process, "fault");
 
 		if (strcmp(lab_text(process, "state"), "running") != 0)
@@ -46,10 +44,8 @@ static void print_gone(json_t *processes, FILE *out)
 static void print_down(json_t *links, FILE *out)
 {
 	json_t *link;
-	size_t index;
 
-	json_array_foreach(links, index, link)
-	{
+	for (size_t i = 0; (link = json_array_get(links, i)) != NULL; i++) {
 		if (strcmp(lab_text(link, "state"), "up") != 0)
 			fprintf(out, "  link %s - %s is %s\n", lab_text(link, "port"),
 				lab_text(link, "peer"), lab_text(link, "state"));
@@ -59,13 +55,13 @@ static void print_down(json_t *links, FILE *out)
 static void print_deadlock(json_t *all, FILE *out)
 {
 	json_t *ports = json_object_get(all, "deadlock"), *port;
-	size_t index;
 
 	if (json_is_null(ports) && json_flag_of(all, "up"))
 		fputs("  deadlock: unknown, because a process did not answer\n", out);
 	if (json_array_size(ports) > 0)
 		fputs("  deadlock: these channels wait for each other:", out);
-	json_array_foreach(ports, index, port) fprintf(out, " %s", json_string_value(port));
+	for (size_t i = 0; (port = json_array_get(ports, i)) != NULL; i++)
+		fprintf(out, " %s", json_string_value(port));
 	if (json_array_size(ports) > 0)
 		fputc('\n', out);
 }
@@ -73,12 +69,10 @@ static void print_deadlock(json_t *all, FILE *out)
 static void print_errors(json_t *all, FILE *out)
 {
 	json_t *errors = lab_errors(all, NULL), *error;
-	size_t index;
 
 	if (json_array_size(errors) > 0)
 		fprintf(out, "\nNOT ZERO\n");
-	json_array_foreach(errors, index, error)
-	{
+	for (size_t i = 0; (error = json_array_get(errors, i)) != NULL; i++) {
 		fprintf(out, "  %s %s %" PRIu64 " (%s: %s)\n", lab_text(error, "device"),
 			lab_text(error, "counter"), json_count_of(error, "value"),
 			lab_text(error, "unit"), lab_text(error, "meaning"));
@@ -112,8 +106,7 @@ static void print_switches(json_t *switches, FILE *out)
 	if (json_object_size(switches) > 0)
 		fprintf(out, "\n%-18s %11s %11s %14s %9s %10s\n", "SWITCH", "FRAMES IN",
 			"FRAMES OUT", "BYTES OUT", "STALLS", "STORED");
-	json_object_foreach(switches, name, sw)
-	{
+	json_object_foreach(switches, name, sw) {
 		print_name(name, 18, out);
 		fprintf(out,
 			" %11" PRIu64 " %11" PRIu64 " %14" PRIu64 " %9" PRIu64 " %10" PRIu64 "\n",
@@ -131,8 +124,7 @@ static void print_hosts(json_t *nics, FILE *out)
 	if (json_object_size(nics) > 0)
 		fprintf(out, "\n%-14s %11s %11s %8s %8s %9s %9s\n", "HOST", "SENT", "RECEIVED",
 			"RESENT", "FAILED", "P50 us", "P99 us");
-	json_object_foreach(nics, name, nic)
-	{
+	json_object_foreach(nics, name, nic) {
 		print_name(name, 14, out);
 		fprintf(out, " %11" PRIu64 " %11" PRIu64 " %8" PRIu64 " %8" PRIu64,
 			json_count_of(nic, "messages_injected"),
@@ -153,8 +145,7 @@ static void print_congestion(json_t *congestion, FILE *out)
 	if (json_object_size(congestion) > 0)
 		fprintf(out, "\n%-18s %9s %9s %9s %12s %12s\n", "CONGESTION", "ROOTS", "BRANCHES",
 			"ENTRIES", "ARNS SENT", "ADAPTED");
-	json_object_foreach(congestion, name, sw)
-	{
+	json_object_foreach(congestion, name, sw) {
 		print_name(name, 18, out);
 		fprintf(out,
 			" %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %12" PRIu64 " %12" PRIu64 "\n",
@@ -168,13 +159,11 @@ static void print_congestion(json_t *congestion, FILE *out)
 static void status_print_edges(json_t *edges, FILE *out)
 {
 	json_t *edge;
-	size_t index;
 
 	if (json_array_size(edges) > 0)
 		fprintf(out, "\n%-12s %-11s %-25s %-18s %9s\n", "EDGE", "INTERFACE", "NAMESPACE",
 			"ADDRESS", "DROPS");
-	json_array_foreach(edges, index, edge)
-	{
+	for (size_t i = 0; (edge = json_array_get(edges, i)) != NULL; i++) {
 		const char *netns = lab_text(edge, "namespace"),
 			   *address = lab_text(edge, "address");
 
@@ -285,11 +274,9 @@ void fold_print(const char *text, unsigned columns, FILE *out)
 static void print_processes(json_t *processes)
 {
 	json_t *process;
-	size_t index;
 
 	printf("%-16s %-12s %8s  %s\n", "PROCESS", "PROGRAM", "PID", "STATE");
-	json_array_foreach(processes, index, process)
-	{
+	for (size_t i = 0; (process = json_array_get(processes, i)) != NULL; i++) {
 		printf("%-16s %-12s %8" PRIu64 "  %s%s%s\n", lab_text(process, "name"),
 			lab_text(process, "program"), json_count_of(process, "pid"),
 			lab_text(process, "state"),
@@ -301,11 +288,9 @@ static void print_processes(json_t *processes)
 static void print_links(json_t *links)
 {
 	json_t *link;
-	size_t index;
 
 	printf("\n%-12s %-12s %s\n", "PORT", "PEER", "LINK");
-	json_array_foreach(links, index, link)
-	{
+	for (size_t i = 0; (link = json_array_get(links, i)) != NULL; i++) {
 		printf("%-12s %-12s %s\n", lab_text(link, "port"), lab_text(link, "peer"),
 			lab_text(link, "state"));
 	}
@@ -319,11 +304,9 @@ static void print_devices(const char *title, json_t *devices)
 
 	if (json_object_size(devices) > 0)
 		printf("\n%s\n", title);
-	json_object_foreach(devices, device, counters)
-	{
+	json_object_foreach(devices, device, counters) {
 		printf("%s:", device);
-		json_object_foreach(counters, name, value)
-		{
+		json_object_foreach(counters, name, value) {
 			if (json_integer_value(value) != 0)
 				printf(" %s %" PRIu64, name, (uint64_t)json_integer_value(value));
 			else if (json_is_null(value))

@@ -119,10 +119,9 @@ static unsigned count_in_state(const json_t *list, const char *state)
 {
 	unsigned count = 0;
 	json_t *entry;
-	size_t index;
 
-	json_array_foreach(list, index, entry) count +=
-		strcmp(lab_text(entry, "state"), state) == 0;
+	for (size_t i = 0; (entry = json_array_get(list, i)) != NULL; i++)
+		count += strcmp(lab_text(entry, "state"), state) == 0;
 	return count;
 }
 
@@ -135,10 +134,8 @@ static void print_head(const struct top_print *to, const json_t *line)
 	char slow[16] = "";
 	const char *where = "";
 	json_t *process;
-	size_t index;
 
-	json_array_foreach(processes, index, process)
-	{
+	for (size_t i = 0; (process = json_array_get(processes, i)) != NULL; i++) {
 		cpu += json_value_of(process, "cpu");
 		if (json_value_of(process, "stall_ns") > stall) {
 			stall = json_value_of(process, "stall_ns");
@@ -170,12 +167,10 @@ static void print_more(const struct top_print *to, size_t shown, size_t all, con
 static void print_errors(const struct top_print *to, const json_t *errors, size_t max)
 {
 	json_t *error;
-	size_t index;
 
 	if (json_array_size(errors) > 0)
 		print_line(to, BOLD, "NOT ZERO");
-	json_array_foreach(errors, index, error)
-	{
+	for (size_t index = 0; (error = json_array_get(errors, index)) != NULL; index++) {
 		double grown = json_value_of(error, "grown");
 
 		if (index == max)
@@ -239,10 +234,8 @@ static void print_list(const struct top_print *to, const json_t *list, size_t ma
 	void (*print)(const struct top_print *to, const json_t *item))
 {
 	json_t *item;
-	size_t index;
 
-	json_array_foreach(list, index, item)
-	{
+	for (size_t index = 0; (item = json_array_get(list, index)) != NULL; index++) {
 		if (index == max)
 			break;
 		print(to, item);

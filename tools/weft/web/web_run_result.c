@@ -17,13 +17,11 @@
 static json_t *waiting_of(const json_t *document)
 {
 	json_t *switches = json_object_get(document, "switches"), *entry, *waiting;
-	size_t index;
 
 	if (!json_is_array(switches))
 		return json_null();
 	waiting = json_object();
-	json_array_foreach(switches, index, entry)
-	{
+	for (size_t i = 0; (entry = json_array_get(switches, i)) != NULL; i++) {
 		json_object_set(
 			waiting, lab_text(entry, "switch"), json_object_get(entry, "waiting_ns"));
 	}
@@ -115,13 +113,11 @@ static int read_links(struct web_run *run, const json_t *document, struct error 
 	const char *clock = lab_text(json_object_get(document, "config"), "clock");
 	json_t *links = json_object_get(document, "links"), *link;
 	int result = open_series(run, links);
-	size_t index;
 
 	if (result < 0)
 		return error_set(error, ENOMEM, "out of memory");
 	run->mean = web_run_empty_sample(run);
-	json_array_foreach(links, index, link)
-	{
+	for (size_t i = 0; (link = json_array_get(links, i)) != NULL; i++) {
 		int64_t way = web_way_at(run->topology, lab_text(link, "from"));
 
 		if (way < 0)

@@ -158,8 +158,7 @@ static void add_roots(const struct sample *sample)
 	const char *port;
 	json_t *counters;
 
-	json_object_foreach(json_object_get(sample->now, "ports"), port, counters)
-	{
+	json_object_foreach(json_object_get(sample->now, "ports"), port, counters) {
 		if (json_count_of(counters, "congestion_root") != 0)
 			json_array_append_new(
 				json_object_get(sample->out, "roots"), json_string(port));
@@ -171,8 +170,7 @@ static void add_switches(const struct sample *sample)
 	const char *name;
 	json_t *counters;
 
-	json_object_foreach(json_object_get(sample->now, "congestion"), name, counters)
-	{
+	json_object_foreach(json_object_get(sample->now, "congestion"), name, counters) {
 		json_t *roots = json_object_get(counters, "roots_now");
 		json_t *entries = json_object_get(counters, "arn_entries_now");
 		double adapted = growth(sample, "congestion", name, "packets_adapted");
@@ -190,8 +188,7 @@ static void add_hosts(const struct sample *sample)
 	const char *name;
 	json_t *counters;
 
-	json_object_foreach(json_object_get(sample->now, "nics"), name, counters)
-	{
+	json_object_foreach(json_object_get(sample->now, "nics"), name, counters) {
 		double adapted = growth(sample, "nics", name, "frames_adapted");
 
 		if (adapted > 0)
@@ -205,10 +202,8 @@ static void add_hosts(const struct sample *sample)
 static void add_errors(const struct sample *sample, const json_t *errors)
 {
 	json_t *list = json_array(), *error;
-	size_t index;
 
-	json_array_foreach(errors, index, error)
-	{
+	for (size_t index = 0; (error = json_array_get(errors, index)) != NULL; index++) {
 		if (index < ERRORS_MAX)
 			json_array_append(list, error);
 	}
@@ -231,11 +226,11 @@ json_t *web_sample(const struct lab *lab, const json_t *before, const json_t *no
 			"processes", json_object_get(rates, "processes"))};
 	const json_t *links = json_object_get(rates, "links");
 	json_t *utilisation = json_object_get(sample.out, "utilisation"), *link;
-	size_t index;
 
 	for (uint32_t i = 0; i < 2 * sample.lab->topology->links; i++)
 		json_array_append_new(utilisation, json_null());
-	json_array_foreach(links, index, link) add_link(&sample, link);
+	for (size_t index = 0; (link = json_array_get(links, index)) != NULL; index++)
+		add_link(&sample, link);
 	add_roots(&sample);
 	add_switches(&sample);
 	add_hosts(&sample);
