@@ -260,7 +260,6 @@ static int open_here(void *ctx, struct error *error)
 {
 	const struct losses_job *job = ctx;
 
-	(void)error;
 	job->losses->interfaces = open(INTERFACES, O_RDONLY | O_CLOEXEC);
 	if (job->sockets)
 		job->losses->sockets = open(SOCKETS, O_RDONLY | O_CLOEXEC);

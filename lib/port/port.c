@@ -231,7 +231,6 @@ static uint16_t memory_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 {
 	struct memory_end *end = port->ctx;
 
-	(void)now;
 	return (uint16_t)rte_ring_sp_enqueue_burst(end->tx, (void **)mbufs, count, NULL);
 }
 
@@ -240,8 +239,6 @@ static bool memory_sleep(struct port *port, int inotify, int *fd)
 {
 	const struct memory_end *end = port->ctx;
 
-	(void)inotify;
-	(void)fd;
 	return end->waiting == 0 && rte_ring_empty(end->rx);
 }
 

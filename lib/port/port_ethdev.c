@@ -40,7 +40,6 @@ static uint16_t ethdev_rx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 	uint16_t received = rte_eth_rx_burst(port->ethdev, 0, mbufs, count);
 	unsigned segments = 1;
 
-	(void)now;
 	for (uint16_t i = 0; i < received; i++)
 		segments |= mbufs[i]->nb_segs;
 	return likely(segments == 1) ? received : keep_linear(port, mbufs, received);
@@ -50,13 +49,11 @@ static uint16_t ethdev_rx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 static uint16_t ethdev_rx_linear(
 	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
-	(void)now;
 	return rte_eth_rx_burst(port->ethdev, 0, mbufs, count);
 }
 
 static uint16_t ethdev_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
-	(void)now;
 	return rte_eth_tx_burst(port->ethdev, 0, mbufs, count);
 }
 
@@ -152,7 +149,6 @@ static uint16_t ethernet_rx(
 	uint16_t received = rte_eth_rx_burst(port->ethdev, 0, mbufs, count);
 	uint64_t odd = port->ether.vlan;
 
-	(void)now;
 	for (uint16_t i = 0; i < received; i++)
 		odd |= other_address(port, mbufs[i]) | other_type(mbufs[i]) |
 		       (mbufs[i]->nb_segs ^ 1u);
@@ -174,7 +170,6 @@ static uint16_t send_tagged(struct port *port, struct rte_mbuf **mbufs, uint16_t
 static uint16_t ethernet_tx(
 	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
-	(void)now;
 	for (uint16_t i = 0; i < count; i++)
 		port_write_addresses(port, rte_pktmbuf_mtod(mbufs[i], uint8_t *));
 	if (unlikely(port->ether.vlan != 0))

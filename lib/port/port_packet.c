@@ -206,7 +206,6 @@ static uint16_t packet_tx(
 	struct iovec part[PORT_BURST][3];
 	int sent;
 
-	(void)now;
 	count_all = RTE_MIN(count_all, PORT_BURST);
 	for (unsigned i = 0; i < count_all; i++)
 		message[i].msg_hdr = (struct msghdr){
@@ -238,7 +237,6 @@ static bool packet_sleep(struct port *port, int inotify, int *fd)
 {
 	const struct packet_ctx *ctx = port->ctx;
 
-	(void)inotify;
 	*fd = ctx->fd;
 	return true;
 }

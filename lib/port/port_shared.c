@@ -126,7 +126,6 @@ static uint16_t shared_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 	bool timed = __atomic_load_n(&port->timed, __ATOMIC_RELAXED);
 	uint16_t sent = 0;
 
-	(void)now;
 	for (; sent < count; sent++) {
 		uint32_t length = rte_pktmbuf_data_len(mbufs[sent]);
 		weft_time due = timed ? mbuf_packet(mbufs[sent])->arrived_ps : 0;
@@ -149,7 +148,6 @@ static bool shared_sleep(struct port *port, int inotify, int *fd)
 {
 	struct shared_ctx *ctx = port->ctx;
 
-	(void)fd;
 	if (port->rx != shared_rx)
 		return true;
 	if (inotify >= 0)
@@ -162,18 +160,12 @@ static bool shared_sleep(struct port *port, int inotify, int *fd)
 static uint16_t unplugged_rx(
 	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
-	(void)port;
-	(void)mbufs;
-	(void)count;
-	(void)now;
 	return 0;
 }
 
 static uint16_t unplugged_tx(
 	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
-	(void)port;
-	(void)now;
 	rte_pktmbuf_free_bulk(mbufs, count);
 	return count;
 }

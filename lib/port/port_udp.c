@@ -85,7 +85,6 @@ static uint16_t udp_rx(
 	unsigned left = 0;
 	int found;
 
-	(void)now;
 	if (!fill_spares(ctx))
 		return 0;
 	count_max = (uint16_t)RTE_MIN(count_max, ctx->spares);
@@ -131,7 +130,6 @@ static uint16_t udp_tx(
 	struct batch batch;
 	int sent;
 
-	(void)now;
 	count_all = RTE_MIN(count_all, PORT_BURST);
 	for (unsigned i = 0; i < count_all; i++) {
 		if (port->ether.used)
@@ -163,7 +161,6 @@ static bool udp_sleep(struct port *port, int inotify, int *fd)
 {
 	const struct udp_ctx *ctx = port->ctx;
 
-	(void)inotify;
 	*fd = ctx->fd;
 	return true;
 }

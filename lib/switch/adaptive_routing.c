@@ -47,7 +47,6 @@ unsigned adaptive_max_free(struct adaptive *adaptive, port_set set, unsigned vc)
 static unsigned choose_oblivious(
 	struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
 {
-	(void)vc;
 	return port_set_draw(others | port_set_of(primary), &adaptive->rng);
 }
 

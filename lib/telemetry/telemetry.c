@@ -136,7 +136,6 @@ static int reply_links(struct telemetry *telemetry, const char *command, const c
 {
 	unsigned from = parameters == NULL ? 0 : (unsigned)strtoul(parameters, NULL, 10);
 
-	(void)command;
 	/* Keyed by number: 22.11 has no arrays of objects, and port names are not valid keys. */
 	rte_tel_data_start_dict(reply);
 	for (unsigned i = 0; i < LINKS_PER_PAGE && telemetry->link != NULL; i++) {
@@ -180,7 +179,6 @@ static int reply_clocks(struct telemetry *telemetry, const char *command, const 
 {
 	uint64_t at = parameters == NULL ? 0 : strtoull(parameters, NULL, 10);
 
-	(void)command;
 	rte_tel_data_start_dict(reply);
 	for (unsigned i = 0; i < CLOCKS_PER_PAGE && telemetry->clock != NULL; i++, at++) {
 		struct telemetry_clock clock = {.at = ""};
@@ -205,8 +203,6 @@ static int reply_clocks_total(struct telemetry *telemetry, const char *command,
 	struct telemetry_clock clock = {.at = ""}, worst = {.at = "", .of = ""};
 	uint64_t pairs = 0, known = 0, steps = 0;
 
-	(void)command;
-	(void)parameters;
 	for (uint64_t at = 0;
 		telemetry->clock != NULL && telemetry->clock(telemetry->clock_ctx, &at, &clock);
 		at++) {
@@ -261,7 +257,6 @@ static int reply_capture_start(struct telemetry *telemetry, const char *command,
 {
 	struct error error;
 
-	(void)command;
 	return reply_result(reply, start_capture(telemetry, parameters, NULL, &error), &error, "");
 }
 
@@ -274,7 +269,6 @@ static int reply_capture_filter(struct telemetry *telemetry, const char *command
 	struct error error;
 	int result;
 
-	(void)command;
 	if (comma != NULL && (size_t)(comma - parameters) < sizeof(text))
 		memcpy(text, parameters, (size_t)(comma - parameters));
 	result = capture_filter_read(&filter, text)
@@ -291,7 +285,6 @@ static int reply_capture_stop(struct telemetry *telemetry, const char *command,
 	char text[96];
 	int result;
 
-	(void)command;
 	if (telemetry->captures == NULL)
 		result = error_set(&error, ENOTSUP, "this program does not support captures");
 	else if (parameters == NULL)
@@ -324,7 +317,6 @@ static int reply_control(struct telemetry *telemetry, const char *command, const
 {
 	struct error error;
 
-	(void)command;
 	return reply_result(reply, mailbox_put(telemetry, parameters, &error), &error, "");
 }
 

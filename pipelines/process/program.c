@@ -14,7 +14,6 @@ static atomic_bool stop;
 
 static void on_signal(int number)
 {
-	(void)number;
 	atomic_store(&stop, true);
 }
 

@@ -93,8 +93,6 @@ static void on_violation(int number, siginfo_t *info, void *context)
 		"should be, 'security: {sandbox: false}' or --no-sandbox disables the sandbox\n",
 		program_name, call, name != NULL ? name : "unknown");
 
-	(void)number;
-	(void)context;
 	if (write(STDERR_FILENO, text, (size_t)length) < 0)
 		_exit(EXIT_NOT_ABLE);
 	_exit(EXIT_NOT_ABLE);
@@ -235,8 +233,6 @@ static void keep_here(uint64_t capabilities)
 
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-	(void)number;
-	(void)context;
 	if (info->si_code == SI_QUEUE && info->si_pid == getpid())
 		keep_here((uintptr_t)info->si_value.sival_ptr);
 }

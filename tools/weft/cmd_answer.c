@@ -51,8 +51,6 @@ static json_t *answer_about(const json_t *request, json_t *sums)
 {
 	char path[PATH_MAX], mark[24];
 
-	(void)request;
-	(void)sums;
 	program_path_find("weft-fabric", path, sizeof(path));
 	snprintf(mark, sizeof(mark), "%016" PRIx64, child_program_mark("weft-fabric"));
 	return json_pack("{s:s,s:s,s:s,s:s}", "version", WEFT_VERSION, "fabric", path, "mark", mark,
@@ -235,7 +233,6 @@ static json_t *answer_network(const json_t *request, json_t *sums)
 	int result;
 	struct run_config *config = load_run(request, &result, &error);
 
-	(void)sums;
 	if (result == 0)
 		result = run_config_supported(config, &error);
 	if (result == 0) {
@@ -280,7 +277,6 @@ static json_t *answer_result(const json_t *request, json_t *sums)
 	json_t *answer;
 	int code = result != NULL ? 0 : path != NULL ? -errno : -EINVAL;
 
-	(void)sums;
 	if (code == 0 && json_is_true(json_object_get(request, "seal")))
 		code = result_file_seal(path, result, &error);
 	answer = code < 0 ? answer_error(code, &error)
@@ -313,8 +309,6 @@ int cmd_answer(int argc, char **argv)
 	size_t size = 0;
 	bool good = true;
 
-	(void)argc;
-	(void)argv;
 	while (good && getline(&line, &size, stdin) > 0) {
 		json_t *request = json_loads(line, 0, NULL), *reply = answer(request, sums);
 

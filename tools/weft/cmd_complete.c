@@ -94,7 +94,6 @@ static int visit_lab(void *context, const char *name, const char *dir,
 {
 	char here[PATH_MAX];
 
-	(void)error;
 	if (state == NULL)
 		snprintf(here, sizeof(here), "%.*s", (int)(strlen(dir) - strlen(LAB_CONSOLE_END)),
 			dir);

@@ -35,7 +35,6 @@ static int read_uplink(const struct yaml_tree_node *node, void *member, struct e
 
 static void write_uplink(const void *member, FILE *out, unsigned indent)
 {
-	(void)indent;
 	fputc(' ', out);
 	yaml_fields_write_row(uplink_fields, member, out);
 }

@@ -168,7 +168,6 @@ static int depth_first_routes(const struct route_graph *graph, const struct rout
 static int depth_first_pairs(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, struct route_maker **maker, struct error *error)
 {
-	(void)set;
 	return legal_routes_pairs(depth_first_label, graph, options, maker, error);
 }
 

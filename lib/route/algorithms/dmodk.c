@@ -141,7 +141,6 @@ static int fill_tables(void *context, unsigned job, unsigned jobs, struct error 
 {
 	const struct tables *tables = context;
 
-	(void)error;
 	for (uint32_t at = job; at < tables->table->switches; at += jobs)
 		fill_switch(tables, at);
 	return 0;
@@ -220,7 +219,6 @@ static int add_pair(const struct route_maker *maker, void *scratch, struct route
 	unsigned added = 0;
 	int result = 0;
 
-	(void)scratch;
 	for (uint32_t i = 0; i < tries && added < options->alternatives && result == 0; i++) {
 		struct route_path path;
 
@@ -257,7 +255,6 @@ static int dmodk_pairs(const struct route_graph *graph, const struct route_optio
 	struct pairs *pairs = calloc(1, sizeof(*pairs));
 	int result;
 
-	(void)set;
 	*maker = NULL;
 	if (pairs == NULL)
 		return route_graph_no_memory(graph, error);

@@ -35,7 +35,6 @@ static int add_pair(const struct route_maker *maker, void *scratch, struct route
 	const struct route_graph *graph = maker->graph;
 	struct route_path path;
 
-	(void)scratch;
 	if (!dimension_order_find(&dor->order, graph->host_switch[source],
 		    graph->host_switch[destination],
 		    dimension_order_parity(&dor->order, source, destination), &path))
@@ -90,7 +89,6 @@ static int fill_tables(void *context, unsigned job, unsigned jobs, struct error 
 	const struct tables *tables = context;
 	const struct route_graph *graph = tables->order.grid.graph;
 
-	(void)error;
 	for (uint32_t at = job; at < graph->switches; at += jobs)
 		for (uint32_t to = 0; to < graph->switches; to++)
 			if (route_graph_hosts_at(graph, to) > 0)

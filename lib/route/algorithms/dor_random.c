@@ -82,7 +82,6 @@ static int add_valiant(const struct route_maker *maker, void *scratch, struct ro
 	struct rng rng;
 	int result = 0;
 
-	(void)scratch;
 	rng_init(&rng, maker->options->seed, source, STREAM | destination);
 	for (unsigned i = 0; i < DRAWS * wanted && count < wanted && result == 0; i++) {
 		uint32_t middle = (uint32_t)rng_below(&rng, maker->graph->switches);
@@ -131,7 +130,6 @@ static int add_o1turn(const struct route_maker *maker, void *scratch, struct rou
 	struct route route;
 	int result = 0;
 
-	(void)scratch;
 	if (join(order, from, to, to, parity, &route))
 		result = add(maker, set, source, destination, &route, error);
 	if (result == 0 && maker->options->alternatives > 1 &&

@@ -23,7 +23,6 @@ static int minhop_routes(const struct route_graph *graph, const struct route_opt
 static int minhop_pairs(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, struct route_maker **maker, struct error *error)
 {
-	(void)set;
 	return legal_routes_pairs(NULL, graph, options, maker, error);
 }
 

@@ -66,7 +66,6 @@ static bool b66_wants_itb(const struct turn *turn)
 
 static bool bmax_wants_itb(const struct turn *turn)
 {
-	(void)turn;
 	return true;
 }
 

@@ -231,7 +231,6 @@ static int add_in_tree(const struct route_maker *maker, void *scratch, struct ro
 	unsigned count = 0;
 	int result = 0;
 
-	(void)scratch;
 	for (uint32_t shift = 0; (shift == 0 || shift < shifts) && result == 0 &&
 				 count < maker->options->alternatives;
 		shift++) {

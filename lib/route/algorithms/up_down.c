@@ -102,7 +102,6 @@ static int up_down_routes(const struct route_graph *graph, const struct route_op
 static int up_down_pairs(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, struct route_maker **maker, struct error *error)
 {
-	(void)set;
 	return legal_routes_pairs(up_down_label, graph, options, maker, error);
 }
 

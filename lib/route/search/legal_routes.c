@@ -332,7 +332,6 @@ static int add(const struct route_maker *maker, void *scratch, struct route_set 
 	const struct pairs *pairs = (const struct pairs *)maker;
 	const struct fill fill = {maker->graph, pairs->up, maker->options, set};
 
-	(void)scratch;
 	return add_pair(&fill, pairs->toward[maker->graph->host_switch[destination]], source,
 		destination, error);
 }

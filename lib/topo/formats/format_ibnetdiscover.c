@@ -123,7 +123,6 @@ static struct topology *read_ibsim(const char *text, size_t length, const char *
 
 static int write_ibnetdiscover(const struct topology *topology, FILE *out, struct error *error)
 {
-	(void)error;
 	fprintf(out, "#\n# Topology file: %s, from weft\n#\n", topology->name);
 	for (uint32_t s = 0; s < topology->switches; s++)
 		write_switch(topology, s, out);

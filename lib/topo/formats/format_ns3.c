@@ -157,7 +157,6 @@ static int write_ns3(const struct topology *topology, FILE *out, struct error *e
 {
 	char rate[QUANTITY_TEXT], delay[QUANTITY_TEXT];
 
-	(void)error;
 	fprintf(out, "%u %u %u\n", topology->nodes + topology->switches, topology->switches,
 		topology->links);
 	for (uint32_t s = 0; s < topology->switches; s++)

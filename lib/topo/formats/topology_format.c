@@ -100,7 +100,6 @@ static unsigned port_number(const struct topology *topology, struct topology_por
 
 static int write_dot(const struct topology *topology, FILE *out, struct error *error)
 {
-	(void)error;
 	fprintf(out, "graph \"%s\" {\n\tgraph [overlap=false];\n\tnode [shape=box];\n",
 		topology->name);
 	for (uint32_t h = 0; h < topology->hosts; h++)

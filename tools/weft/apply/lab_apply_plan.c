@@ -147,7 +147,6 @@ static int check_edges(const struct lab_apply *apply, struct error *error)
 
 static int look_for_interface(void *tap, struct error *error)
 {
-	(void)error;
 	return if_nametoindex(tap) != 0;
 }
 

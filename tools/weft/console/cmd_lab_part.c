@@ -114,7 +114,6 @@ static json_t *do_open(struct part *part, const json_t *request)
 
 static json_t *do_state(struct part *part, const json_t *request)
 {
-	(void)request;
 	load(part);
 	return describe(part);
 }
@@ -131,7 +130,6 @@ static json_t *do_alive(struct part *part, const json_t *request)
 {
 	json_t *answer = json_object();
 
-	(void)request;
 	for (unsigned i = 0; part->up && i < part->state.processes; i++)
 		json_object_set_new(answer, part->state.process[i].name,
 			json_boolean(lab_record_alive(&part->state.process[i])));
@@ -295,7 +293,6 @@ static json_t *do_lock(struct part *part, const json_t *request)
 	struct error error;
 	int result;
 
-	(void)request;
 	if (part->lock.fd >= 0)
 		return json_pack("{s:b}", "locked", 1);
 	snprintf(dir, sizeof(dir), "%s/run", part->dir);
@@ -359,7 +356,6 @@ static json_t *do_down(struct part *part, const json_t *request)
 	struct error error;
 	json_t *answer = part_child_run(words, NULL, &error);
 
-	(void)request;
 	load(part);
 	return answer != NULL ? answer : failed(-ENOMEM, &error);
 }

@@ -75,7 +75,6 @@ static int print_lab(void *context, const char *name, const char *dir,
 	unsigned *labs = context;
 	char source[512], processes[32] = "elsewhere";
 
-	(void)error;
 	lab_snapshot_source(dir, source, sizeof(source));
 	print_title(labs);
 	if (state != NULL)

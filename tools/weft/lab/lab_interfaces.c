@@ -36,7 +36,6 @@ static int ipv6_off(void *ctx, struct error *error)
 {
 	int fd = open("/proc/sys/net/ipv6/conf/default/disable_ipv6", O_WRONLY | O_CLOEXEC);
 
-	(void)ctx;
 	if (fd < 0)
 		return 0; /* a kernel without IPv6 */
 	if (write(fd, "1", 1) != 1) {

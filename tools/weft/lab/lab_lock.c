@@ -168,7 +168,6 @@ static atomic_bool interrupted;
 
 static void on_signal(int number)
 {
-	(void)number;
 	atomic_store(&interrupted, true);
 }
 

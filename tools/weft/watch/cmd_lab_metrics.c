@@ -67,7 +67,6 @@ static enum MHD_Result get(
 	struct exporter *exporter = ctx;
 	enum MHD_Result result;
 
-	(void)request;
 	if (strcmp(path, "/") == 0)
 		return http_answer_text(connection, MHD_HTTP_OK, "text/html; charset=utf-8",
 			"<!doctype html><title>Weft</title><a href=\"/metrics\">metrics</a>\n");

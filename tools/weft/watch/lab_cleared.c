@@ -125,7 +125,6 @@ static enum weft_exit clear(
 	unsigned silent;
 	int result = lab_expect_one_machine(lab, state, &error);
 
-	(void)arguments;
 	if (result < 0)
 		return command_error(COMMAND, result, &error);
 	all = lab_collect_raw(lab, state);

@@ -177,21 +177,18 @@ static void label_device(struct device_labels *labels, const char *class, const 
 static void label_host(
 	const struct metrics *metrics, const char *device, struct device_labels *labels)
 {
-	(void)metrics;
 	label_device(labels, "host", device);
 }
 
 static void label_switch(
 	const struct metrics *metrics, const char *device, struct device_labels *labels)
 {
-	(void)metrics;
 	label_device(labels, "switch", device);
 }
 
 static void label_loop(
 	const struct metrics *metrics, const char *device, struct device_labels *labels)
 {
-	(void)metrics;
 	label_device(labels, "loop", device);
 }
 

@@ -93,7 +93,6 @@ static ssize_t read_stream(void *ctx, uint64_t position, char *out, size_t room)
 	struct web_events *events = viewer->events;
 	ssize_t bytes = 0;
 
-	(void)position;
 	pthread_mutex_lock(&events->lock);
 	if (viewer->event == NULL && events->newest != NULL &&
 		events->newest->number > viewer->seen) {

@@ -118,7 +118,6 @@ static enum MHD_Result get(
 	const struct web_setup *setup = ctx;
 	const struct web_page *page = web_page_find(path);
 
-	(void)request;
 	if (strcmp(path, "/topology") == 0 && setup->topology != NULL)
 		return http_answer_text(
 			connection, MHD_HTTP_OK, "application/json", setup->topology);
