@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <rte_lcore.h>
 #include <signal.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "measure/measure_window.h"

@@ -5,8 +5,6 @@
 
 #include "why_private.h"
 
-#include <string.h>
-
 #define DEPTH_MAX   64 /* maximum number of buffers followed to a cause */
 #define SAMPLES_MAX 8  /* maximum number of parts of an interval without credits */
 #define SCAN_MAX    512

@@ -4,8 +4,6 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -10,7 +10,6 @@
 #include "base/arrays.h"
 #include "base/name_table.h"
 #include "wire/big_endian.h"
-#include "wire/frame.h"
 
 #define ETHERTYPE_IPV4 0x0800
 #define ETHERTYPE_ARP  0x0806

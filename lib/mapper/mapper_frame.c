@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/name_table.h"
-#include "wire/mapper_message.h"
 
 _Static_assert(FABRIC_TAG_BYTES == MAPPER_TAG_BYTES, "the tag fills its place in the message");
 _Static_assert(FABRIC_TAG_BYTES == crypto_generichash_BYTES_MIN, "128 bits");

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "route_set.h"
 #include "topo/topology.h"
 
 struct fill {

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "adaptive_routing.h"
 
-#include <stdlib.h>
-
 #define X(name) &adaptive_##name,
 static const void *const modes[] = {ADAPTIVE_MODES(X)};
 #undef X

@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "detour.h"
 
-#include "queuing/vc_ladder.h"
 #include "switch.h"
 
 static uint32_t used_blocks(const struct weft_switch *sw, unsigned output, unsigned vc)

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "forward.h"
-
 static port_set ports_of(const struct switch_division *division, unsigned shard)
 {
 	port_set ports = PORT_SET_NONE;

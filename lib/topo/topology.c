@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "topology.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
-#include "nic/nic.h"
-
 static void pull(void *ctx, uint64_t cookie, uint32_t offset, uint8_t *out, uint32_t bytes)
 {
 	endpoint_set_pull(((struct poll_nic_endpoints *)ctx)->set, cookie, offset, out, bytes);

@@ -10,7 +10,6 @@
 #include "rx_meta.h"
 #include "switch/contention.h"
 #include "switch/forward.h"
-#include "switch/switch_shard.h"
 #include "wire/frame_check.h"
 #include "wire/latency.h"
 

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "switch/congestion_control.h"
-
 const char *switch_metric_name(unsigned metric)
 {
 	static const char *const fault[FRAME_FAULT_COUNT] = {

@@ -18,7 +18,6 @@
 #include "port/eal.h"
 #include "port/port_udp.h"
 #include "program.h"
-#include "real/real_fabric.h"
 #include "sandbox.h"
 #include "topo/topology.h"
 

@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include <rte_launch.h>

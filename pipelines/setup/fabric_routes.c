@@ -5,10 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "experiment/run/run_config.h"
 #include "queuing/vc_ladder.h"
 #include "route/formats/route_file.h"
-#include "route/route_algorithm.h"
 #include "route/search/itb_routes.h"
 #include "route/search/route_root.h"
 #include "route/verify/route_verify.h"

@@ -3,13 +3,10 @@
 #include "lab.h"
 
 #include <limits.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "experiment/run/run_config_fields.h"
-#include "lab_config.h"
 #include "lab_config_private.h"
 #include "os/private_dir.h"
 #include "os/program_threads.h"

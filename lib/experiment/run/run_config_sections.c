@@ -7,7 +7,6 @@
 #include "route/route_algorithm.h"
 #include "run_config_fields.h"
 #include "switch/adaptive_routing.h"
-#include "topo/topology_file.h"
 #include "traffic/traffic_pattern.h"
 #include "wire/cn.h"
 

@@ -8,8 +8,6 @@
 
 #include "base/quantity.h"
 #include "goal/goal.h"
-#include "run_flows.h"
-#include "run_hosts.h"
 #include "topo/topology_hosts.h"
 #include "traffic/traffic_pattern.h"
 

@@ -3,7 +3,6 @@
 #include "packet_file.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/arrays.h"
 #include "base/quantity.h"

@@ -3,7 +3,6 @@
 #include "opensm_tables.h"
 
 #include <errno.h>
-#include <string.h>
 
 /* Maximum difference between the GUIDs of adjacent ports of an adapter. */
 #define GUIDS_OF_ADAPTER 8

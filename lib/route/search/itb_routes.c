@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "route/route_set.h"
-
 /* Separates the draws that assign copies to pairs of hosts from other draws. */
 #define SHARE_STREAM ((uint64_t)3 << 32)
 

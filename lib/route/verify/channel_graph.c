@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "topo/topology.h"
-
 static void note_out(struct channel_graph *graph, uint32_t channel)
 {
 	struct topology_port from = graph->from[channel];

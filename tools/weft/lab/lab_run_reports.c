@@ -3,7 +3,6 @@
 #include "lab_run_reports.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Timeouts for frames in flight at the end of traffic, in the lab's time: since the last arrival;
  * and in total, after a signal. */

@@ -16,7 +16,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define PIECE_BYTES (64 << 20)

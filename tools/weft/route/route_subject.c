@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "route_subject.h"
 
-#include "topo/topology.h"
-
 bool topology_cut_take(void *member, const char *value, char expected[COMMAND_EXPECTED_MAX])
 {
 	struct topology_cut *cut = member;

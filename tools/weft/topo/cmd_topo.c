@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "cmd_topo.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "common/output_file.h"

@@ -3,7 +3,6 @@
 #include "cmd_topo.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/file_text.h"
 #include "route/formats/opensm_tables.h"

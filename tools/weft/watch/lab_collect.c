@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "lab/lab_mapping.h"
-#include "lab/lab_query.h"
 #include "lab/lab_spawn.h"
 #include "link/link_end.h"
 #include "metrics_text.h"
