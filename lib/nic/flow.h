@@ -53,7 +53,7 @@ void flow_tx_place(struct nic *nic, uint16_t peer);
 /* Returns true if the window admits the peer's next frame; sets its class and VC. */
 bool flow_tx_ready(const struct nic *nic, uint16_t peer, enum ready_class *class, unsigned *vc);
 
-/* Returns when an ideal interface could have sent that frame, apart from credits. */
+/* Returns when an ideal interface could have sent the peer's next frame, ignoring credits. */
 weft_time flow_tx_ready_ps(struct nic *nic, uint16_t peer);
 
 /* Call when frame 'send' of the peer is sent. 'wire_bytes' includes link overhead. */

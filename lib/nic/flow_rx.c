@@ -167,7 +167,7 @@ static void receive_expected(
 	deliver(nic, packet, frame, now, now);
 	nic_release_packet(nic, packet);
 	deliver_held(nic, peer, now);
-	/* The held frames follow another gap, whose time starts now. */
+	/* The remaining held frames wait behind another gap, whose timer starts now. */
 	if (nic->rx[peer].window != RESEQUENCER_NONE)
 		deadline_queue_arm(&nic->gap, peer, now);
 	else

@@ -153,6 +153,6 @@ int same_file_refuse(const char *output, const char *input, struct error *error)
 {
 	if (output == NULL || input == NULL || !same_file(output, input))
 		return 0;
-	return error_set(error, EINVAL,
-		"%s: is also the input %s; expected a different output file", output, input);
+	return error_set(error, EINVAL, "%s: is also the input %s; choose a different output file",
+		output, input);
 }

@@ -20,5 +20,5 @@ int netns_remove(const char *name, struct error *error);
 typedef int netns_work_fn(void *ctx, struct error *error);
 
 /* Calls 'work' in a thread that is in namespace 'name' (NULL: the current one). Returns its result,
- * or the error that prevented the call: -ENOENT, -EPERM, -EAGAIN. */
+ * or the error that prevented the call, such as -EINVAL (invalid name), -ENOENT or -EPERM. */
 int netns_run(const char *name, netns_work_fn *work, void *ctx, struct error *error);

@@ -133,7 +133,7 @@ int pci_fault(const struct pci_failure *failure, struct error *error)
 
 	if (pci_device_read(failure->root, failure->address, &device) < 0)
 		return error_set(error, ENODEV,
-			"%s: no PCI device %s in this machine ('weft port list' lists them)",
+			"%s: no PCI device %s in this machine; 'weft port list' lists the network interfaces",
 			failure->port, failure->address);
 	if (device.class >= 0 && !pci_device_is_network(&device))
 		return error_set(error, ENODEV,

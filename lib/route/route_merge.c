@@ -81,7 +81,7 @@ static int merge(const struct topology *topology, struct route_set *set,
 
 	if (result == -EINVAL)
 		return error_set(error, EINVAL,
-			"%s: the algorithms need different VC classes; expected the same for all",
+			"%s: the algorithms need different VC classes and cannot be combined",
 			topology->name);
 	for (uint32_t to = 0; to < topology->hosts && result == 0; to++)
 		for (uint32_t source = 0; source < topology->hosts && result == 0; source++)

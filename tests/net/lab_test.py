@@ -62,7 +62,7 @@ class OnOneLab(LabCase):
         self.assertIn(f"this lab is being sent traffic by process {traffic.run.pid}", second.stderr)
         traffic.stop()
         code, result, said = traffic.finish()
-        self.assertEqual(code, 0, said)
+        self.assertEqual(code, 130, said)
         self.assertEqual([result["checks"][key] for key in labs.CHECKS], [0, 0, 0], said)
         self.assert_whole(lab.run())
 

@@ -74,9 +74,9 @@ int lab_devices_load(struct lab_devices *devices, const char *run_dir, struct er
 	fclose(file);
 	if (result == 0 && devices->fabric == 0)
 		result = -EINVAL;
-	return result == 0 ? 0
-			   : error_set(error, -result, "%s: not a lab's device list: %s", path,
-				     strerror(-result));
+	if (result == -ENOMEM)
+		return error_set(error, ENOMEM, "%s: out of memory", path);
+	return result == 0 ? 0 : error_set(error, EINVAL, "%s: not a device list of a lab", path);
 }
 
 int lab_devices_of(struct lab_devices *devices, const struct lab *lab, uint16_t fabric)

@@ -107,9 +107,9 @@ struct lab_plan {
 
 /* Returns a plan, or NULL with errno and error set. A switch without a group gets its own process.
  * Hosts without a group share one process, or one per leaf switch if LAB_PORTS_MAX requires it.
- * Fails with ENOMEM, or with EINVAL if a group has switches and hosts, a device is in two groups, a
- * process needs more than LAB_PORTS_MAX ports, only one end of a link is bound, or a lab of one
- * process has bound ends. The topology must outlive the plan. */
+ * Fails with ENOMEM, or with EINVAL if the request is invalid, such as a group with switches and
+ * hosts, a device in two groups, a process with more than LAB_PORTS_MAX ports, or a link with only
+ * one bound end, or with both in one process. The topology must outlive the plan. */
 struct lab_plan *lab_plan_create(const struct lab_plan_request *request, struct error *error);
 void lab_plan_destroy(struct lab_plan *plan);
 

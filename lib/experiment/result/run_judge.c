@@ -88,7 +88,7 @@ struct run_verdict run_entry_is_saturated(
 	return verdict_of(result, &growth);
 }
 
-/* Combines two verdicts: 'answer' takes precedence, then unknown, with the longer needed time. */
+/* Combines two verdicts: 'answer' takes precedence, then the unknown that needs more time. */
 static void join(struct run_verdict *into, const struct run_verdict *next, enum verdict answer)
 {
 	if (into->verdict == answer || next->verdict == answer)

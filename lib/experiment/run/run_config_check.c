@@ -174,7 +174,8 @@ int run_config_check(
 	for (uint32_t sl = 0; sl < config->sw.sl_to_vc.count && result == 0; sl++)
 		if (config->sw.sl_to_vc.vc[sl] >= config->sw.vcs)
 			result = yaml_tree_refuse(run_config_nearest(root, "switch", "sl-to-vc"),
-				error, "switch.sl-to-vc: VC %u: expected less than switch.vcs, %u",
+				error,
+				"switch.sl-to-vc: VC %u does not exist; expected a VC below switch.vcs, %u",
 				config->sw.sl_to_vc.vc[sl], config->sw.vcs);
 	if (result == 0)
 		result = check_until(root, error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Keys of congestion control at the source: nic.control, iba-cc, dcqcn, drb, pr-drb. */
+/* Configuration keys for congestion control at the source: nic.control, iba-cc, dcqcn, drb, pr-drb.
+ */
 
 #include <stdlib.h>
 #include <string.h>

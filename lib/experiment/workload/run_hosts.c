@@ -276,7 +276,7 @@ static int resolve_set(
 		take(resolver, list.host, list.count);
 	if (result == 0 && list.count == 0)
 		result = refuse(resolver, &hosts->place,
-			"no host is left for 'rest', the default of 'from'; expected other hosts, or 'all'");
+			"no host is left for 'rest', the default for 'from'; list the hosts, or use 'all'");
 	return result;
 }
 

@@ -273,9 +273,9 @@ const struct route_choice_ops route_choice_detect_short = {.name = "detect-short
 	.learn = route_choice_note};
 
 /* From the thesis' future work (section 6.3): three sets with no, few and many ITBs. The next set
- * is used when the best route of a set exceeds the threshold between the two. While a set is used,
- * the estimates of the set before it decay, so that it is tried again, but not the estimates of
- * earlier sets. Under high load, the first set, which saturates the network, therefore stays out of
+ * is used when the estimate of a set's best route exceeds the threshold between the two. While a
+ * set is used, the estimates of the set before it decay, so that it is tried again. Estimates of
+ * earlier sets do not: under high load, the first set, which saturates the network, stays out of
  * use. */
 
 /* Returns the last set that has a route. */

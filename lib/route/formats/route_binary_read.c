@@ -367,7 +367,7 @@ static int take_routes(struct reader *reader)
 			return no_memory(reader);
 		if (result < 0)
 			return refuse(reader, reader->start + where,
-				"invalid routes to %s; expected at most %u from each host, of 1 to %u "
+				"invalid routes to %s; expected at most %u from each host, with 1 to %u "
 				"elements each",
 				reader->topology->host_at[to].name, ROUTE_ALTERNATIVES_MAX,
 				ROUTE_ELEMENTS_MAX);

@@ -41,8 +41,8 @@
 
 struct acyclic;
 
-/* Creates an object without dependencies. The graph must outlive it. Returns NULL with errno ENOMEM
- * if out of memory. */
+/* Creates an object that contains no dependencies yet. The graph must outlive it. Returns NULL with
+ * errno ENOMEM if out of memory. */
 struct acyclic *acyclic_create(const struct route_graph *graph);
 void acyclic_destroy(struct acyclic *acyclic);
 

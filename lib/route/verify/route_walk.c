@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Walks through destination tables. A switch treats all packets to a destination equally, so all
- * sources are walked together. Unless the tables are faulty, the primary ports form a tree, along
- * which sources are summed up. */
+/* Walks through destination tables. A switch forwards all packets to a destination the same way, so
+ * all sources are walked together. Unless the tables are faulty, the primary ports form a tree, and
+ * the sources are counted along it. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -18,8 +18,9 @@ struct ib_addresses;
 	X(ibsim) X(iblinkinfo) X(opensm) X(slurm) X(ns3) X(booksim) X(htsim) X(dot)
 
 /* Options for reading another program's file. Listings of real networks have invalid lines,
- * contradictions and devices without traffic. These are left out, each with a note; with 'strict'
- * the first is an error. If initialised with zeros: not strict, and notes are only counted. */
+ * contradictions and devices without traffic. These are left out, with notes. With 'strict', the
+ * first invalid or contradictory line is an error, and devices are kept. If initialised with zeros:
+ * not strict, and notes are only counted. */
 struct topology_import {
 	bool strict;
 	const regex_t *only;    /* adapters and routers to keep, by description; NULL: all */

@@ -283,8 +283,8 @@ UNIT_TEST(hosts_that_cannot_be_are_refused_with_their_place)
 			"choose "
 			"from"},
 		{"traffic: [{pattern: uniform, from: 100%}, {pattern: uniform}]\n",
-			"r.yaml:5:43: no host is left for 'rest', the default of 'from'; "
-			"expected other hosts, or 'all'"},
+			"r.yaml:5:43: no host is left for 'rest', the default for 'from'; "
+			"list the hosts, or use 'all'"},
 		{"traffic: [{pattern: hotspot, from: [h4], to: [h4]}]\n",
 			"r.yaml:5:36: a listed source would send only to itself"},
 	};

@@ -17,7 +17,7 @@ from .error import Error, naming, os_error
 def refuse_same(output: str, source: str) -> None:
     with contextlib.suppress(OSError):
         if os.path.isfile(output) and os.path.samefile(output, source):
-            raise Error(f"{output}: is also the input {source}; expected a different output file")
+            raise Error(f"{output}: is also the input {source}; choose a different output file")
 
 
 def remove(*paths: str) -> None:

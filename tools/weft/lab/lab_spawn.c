@@ -114,12 +114,10 @@ pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spaw
 	pid_t pid = fork_waiting(argv, netns, log, &word);
 
 	if (pid < 0)
-		return error_set(
-			error, errno, "%s: cannot be started: %s", argv[0], strerror(errno));
+		return error_set(error, errno, "cannot start %s: %s", argv[0], strerror(errno));
 	result = record(ctx, pid, error);
 	if (result == 0 && write(word, "", 1) != 1)
-		result = error_set(
-			error, errno, "%s: cannot be started: %s", argv[0], strerror(errno));
+		result = error_set(error, errno, "cannot start %s: %s", argv[0], strerror(errno));
 	close(word);
 	if (result == 0)
 		return pid;

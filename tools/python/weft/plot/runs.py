@@ -132,8 +132,8 @@ def _check_options(request: Request, varied: set[tuple[str, str]]) -> None:
     for label in request.label:
         if all(label_of([label], key, value) is None for key, value in varied):
             raise Error(
-                f"--label {label}: no point of a sweep has this value; expected KEY=VALUE=TEXT "
-                "with a varied key and one of its values"
+                f"--label {label}: no point of a sweep has this value; expected KEY=VALUE=TEXT, "
+                "where the sweep varies KEY and uses VALUE"
             )
 
 
