@@ -32,7 +32,7 @@ static void place_room(struct rte_mempool *pool, void *rooms, void *object, unsi
 
 	rte_pktmbuf_init(pool, NULL, mbuf, index);
 	mbuf->buf_addr = (uint8_t *)rooms + index * stride(mbuf->buf_len);
-	mbuf->buf_iova = (rte_iova_t)(uintptr_t)mbuf->buf_addr;
+	rte_mbuf_iova_set(mbuf, (rte_iova_t)(uintptr_t)mbuf->buf_addr);
 }
 
 /* Without hugepages, the first access to each 4 KiB is a page fault, and a pool whose mbufs precede
@@ -47,19 +47,25 @@ static struct rte_mempool *create_lazy(
 		SOCKET_ID_ANY, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
 	size_t mbufs, bytes;
 	uint8_t *memory;
+	int result;
 
 	if (pool == NULL)
 		return NULL;
 	mbufs = (size_t)count * (pool->header_size + pool->elt_size + pool->trailer_size);
 	bytes = mbufs + count * stride(room);
 	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), NULL);
+	result = memory == MAP_FAILED
+			 ? -ENOMEM
+			 : rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), NULL);
 	rte_pktmbuf_pool_init(pool, &own);
-	if (memory == MAP_FAILED ||
-		rte_mempool_populate_iova(pool, (char *)memory, (rte_iova_t)(uintptr_t)memory,
-			mbufs, unmap, (void *)bytes) < (int)count) {
+	if (result == 0)
+		result = rte_mempool_populate_iova(pool, (char *)memory,
+			(rte_iova_t)(uintptr_t)memory, mbufs, unmap, (void *)bytes);
+	if (result < (int)count) {
+		if (result <= 0 && memory != MAP_FAILED) /* the pool does not own it */
+			munmap(memory, bytes);
 		rte_mempool_free(pool);
-		rte_errno = ENOMEM;
+		rte_errno = result < 0 ? -result : ENOMEM;
 		return NULL;
 	}
 	((struct rte_pktmbuf_pool_private *)rte_mempool_get_priv(pool))->mbuf_data_room_size = room;
@@ -85,7 +91,7 @@ struct rte_mempool *port_pool_create(
 	else
 		pool = rte_pktmbuf_pool_create(name, count, cache, sizeof(struct weft_packet),
 			(uint16_t)room, RTE_MAX(socket, SOCKET_ID_ANY));
-	if (pool == NULL && socket != SOCKET_ID_ANY)
+	if (pool == NULL && socket >= 0)
 		pool = rte_pktmbuf_pool_create(name, count, cache, sizeof(struct weft_packet),
 			(uint16_t)room, SOCKET_ID_ANY);
 	if (pool == NULL)

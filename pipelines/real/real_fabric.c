@@ -100,8 +100,9 @@ unsigned real_fabric_memory_mib(const struct real_fabric_options *options)
 
 	request_pools(options, options->run->routing.mode == RUN_ROUTING_SOURCE, &request);
 	for (uint32_t i = 0; options->external != NULL && i < options->topology->links; i++) {
-		if (options->external[i] == NULL)
+		if (options->external[i] == NULL || port_is_shared(options->external[i]))
 			continue;
+		request.ethdevs |= !real_device_is_socket(options->external[i]);
 		real_device_needs(options->external[i], &config, &needs);
 		real_pool_add(&request, &needs);
 	}

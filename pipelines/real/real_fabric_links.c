@@ -133,10 +133,9 @@ static int list_ends(struct real_fabric *fabric, struct error *error)
 	return 0;
 }
 
-/* Returns true for kernel sockets, which copy frames. */
-static bool is_socket(const struct real_end *end)
+bool real_device_is_socket(const char *device)
 {
-	return port_is_udp(end->device) || port_is_packet(end->device);
+	return port_is_udp(device) || port_is_packet(device);
 }
 
 static uint16_t vlan_of(const struct real_fabric *fabric, const struct real_end *end)
@@ -170,7 +169,7 @@ int real_links_attach(struct real_fabric *fabric, struct error *error)
 			result = error_set(error, EINVAL,
 				"%s: the far end is in another process; expected a device for this end",
 				name);
-		else if (!port_is_shared(end->device) && !is_socket(end) &&
+		else if (!port_is_shared(end->device) && !real_device_is_socket(end->device) &&
 			 port_ethdev_is_nic(end->device))
 			result = attach_external(fabric, end, error);
 	}
@@ -180,7 +179,7 @@ int real_links_attach(struct real_fabric *fabric, struct error *error)
 void real_device_needs(const char *device, const struct port_ethdev_config *config,
 	struct port_ethdev_needs *needs)
 {
-	if (!port_is_udp(device) && !port_is_packet(device))
+	if (!real_device_is_socket(device))
 		port_ethdev_needs_max(device, config, needs);
 	else
 		*needs = (struct port_ethdev_needs){.received_mbufs = PORT_BURST,
@@ -198,7 +197,7 @@ void real_links_needs(const struct real_fabric *fabric, struct real_pool_request
 
 		if (!end->external || port_is_shared(end->device))
 			continue;
-		request->ethdevs |= !is_socket(end);
+		request->ethdevs |= !real_device_is_socket(end->device);
 		if (end->attached)
 			port_ethdev_needs(&end->port, &config, &needs);
 		else
@@ -263,7 +262,7 @@ static int open_external(struct real_fabric *fabric, struct real_end *end, struc
 {
 	if (port_is_shared(end->device))
 		return open_shared(fabric, end, error);
-	if (is_socket(end))
+	if (real_device_is_socket(end->device))
 		return open_socket(fabric, end, error);
 	return open_ethdev(fabric, end, error);
 }

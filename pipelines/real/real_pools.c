@@ -81,8 +81,10 @@ unsigned real_pool_memory_mib(
 {
 	uint64_t bytes = DPDK_BYTES + (uint64_t)request->ends * RING_BYTES;
 
-	bytes += pool_bytes(sizes->data_mbufs, sizes->data_bytes);
-	bytes += pool_bytes(sizes->control_mbufs, sizes->control_bytes);
+	if (sizes->socket != PORT_POOL_LAZY) {
+		bytes += pool_bytes(sizes->data_mbufs, sizes->data_bytes);
+		bytes += pool_bytes(sizes->control_mbufs, sizes->control_bytes);
+	}
 	return (unsigned)((bytes + bytes / 16) >> 20) + 1;
 }
 

@@ -37,6 +37,7 @@ void real_pool_add(struct real_pool_request *request, const struct port_ethdev_n
 
 void real_pool_sizes(const struct real_pool_request *request, struct real_pool_sizes *sizes);
 
-/* Returns the memory for EAL in MiB: both pools, the ports' rings, and DPDK's own needs. */
+/* Returns the memory for EAL in MiB: both pools unless lazy, the ports' rings, and DPDK's own
+ * needs. */
 unsigned real_pool_memory_mib(
 	const struct real_pool_request *request, const struct real_pool_sizes *sizes);

@@ -401,6 +401,8 @@ uint64_t real_end_knob(
 /* Finds the devices of external links, which determine the pools' needs. */
 int real_links_attach(struct real_fabric *fabric, struct error *error);
 void real_links_needs(const struct real_fabric *fabric, struct real_pool_request *request);
+/* Returns true for kernel sockets, which copy frames. */
+bool real_device_is_socket(const char *device);
 /* Returns the needs of a device that is not attached; the maximum for a NIC. */
 void real_device_needs(const char *device, const struct port_ethdev_config *config,
 	struct port_ethdev_needs *needs);

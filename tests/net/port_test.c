@@ -25,6 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <rte_mbuf_pool_ops.h>
 #include <rte_mempool.h>
 
 #include "capture/pcapng.h"
@@ -1048,6 +1049,37 @@ UNIT_TEST(data_of_a_lazy_pool_takes_no_memory_before_it_is_written)
 	}
 	rte_pktmbuf_free_bulk(mbufs, RTE_DIM(mbufs));
 	rte_mempool_free(lazy);
+}
+
+static unsigned long mapped_pages(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	unsigned long pages = 0;
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%lu", &pages), 1);
+	fclose(file);
+	return pages;
+}
+
+/* EAL's memory has no room for the pool's ring, which is only noticed once the buffers are mapped.
+ */
+UNIT_TEST(a_lazy_pool_that_cannot_be_made_keeps_no_memory)
+{
+	unsigned long before = mapped_pages();
+
+	assert_null(port_pool_create("huge", 1u << 21, 1024, PORT_POOL_LAZY, NULL));
+	assert_in_range(mapped_pages(), before - 4096, before + 4096);
+}
+
+UNIT_TEST(what_prevents_a_lazy_pool_is_named)
+{
+	struct error error = {0};
+
+	assert_int_equal(rte_mbuf_set_user_mempool_ops("none"), 0);
+	assert_null(port_pool_create("none", 512, 1024, PORT_POOL_LAZY, &error));
+	assert_non_null(strstr(error.text, "Invalid argument"));
+	assert_int_equal(rte_mbuf_set_user_mempool_ops("ring_mp_mc"), 0);
 }
 
 /* memif cuts what is longer than its buffers (2,048 bytes) and chains mbufs that are too small. */

@@ -9,7 +9,8 @@
 static struct real_pool_sizes sizes_of(unsigned nics, uint32_t mtu_bytes)
 {
 	const struct port_ethdev_config config = {.frame_bytes = frame_longest(mtu_bytes)};
-	struct real_pool_request request = {.ends = nics, .mtu_bytes = mtu_bytes};
+	struct real_pool_request request = {
+		.ends = nics, .mtu_bytes = mtu_bytes, .ethdevs = nics > 0};
 	struct port_ethdev_needs needs;
 	struct real_pool_sizes sizes;
 
@@ -63,6 +64,15 @@ UNIT_TEST(without_nics_buffers_are_as_long_as_frames)
 UNIT_TEST(without_ethdevs_buffers_cost_nothing_before_they_are_used)
 {
 	assert_int_equal(sizes_of(0, 4096).socket, PORT_POOL_LAZY);
+}
+
+UNIT_TEST(without_ethdevs_eal_is_asked_for_no_buffers)
+{
+	const struct real_pool_request request = {.ends = 16, .mtu_bytes = 4096};
+	struct real_pool_sizes sizes;
+
+	real_pool_sizes(&request, &sizes);
+	assert_in_range(real_pool_memory_mib(&request, &sizes), 48, 64);
 }
 
 UNIT_TEST(the_memory_of_four_nics_is_not_a_gibibyte)
