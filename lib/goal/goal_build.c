@@ -91,10 +91,11 @@ int goal_build_requires(struct goal_builder *build, const struct goal_token *wai
 	return 0;
 }
 
-/* Returns the place of a label in the table, which is free if no operation has the label. */
+/* Returns the place of a label in the table, which is free if no operation has the label. The hash
+ * starts with an address, so that a file cannot contain labels that all collide. */
 static uint32_t *place_of_label(const struct goal_builder *build, const char *text, size_t length)
 {
-	for (uint64_t i = byte_hash(0, text, length);; i++) {
+	for (uint64_t i = byte_hash((uintptr_t)build->goal, text, length);; i++) {
 		uint32_t *place = &build->table[i & (build->table_size - 1)];
 		const char *label = *place != 0 ? goal_label(build->goal, *place - 1) : NULL;
 

@@ -50,7 +50,7 @@ struct traffic_values {
 	uint32_t message_max_bytes, other_message_max_bytes;
 	enum arrivals_kind arrivals;
 	weft_time on_ps, off_ps; /* bursty: mean durations, up to TRAFFIC_BURST_MAX_PS */
-	uint32_t switches;       /* local, combined: radius in links */
+	uint32_t switches;       /* local, combined: radius in links; UINT32_MAX: unset */
 	uint32_t share_ppm;      /* hotspot, combined: share of messages for 'to'; 0: all */
 };
 

@@ -118,6 +118,24 @@ UNIT_TEST(a_host_that_sends_through_two_ports_is_one_sender)
 	assert_int_equal(result.entry[0].senders, 2);
 }
 
+UNIT_TEST(an_entry_that_omits_ports_is_printed)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	OWNED(virtual_lab) lab;
+
+	assert_non_null(out);
+	virtual_lab_open(&lab, joined,
+		VIRTUAL_LAB_SET("traffic=[{pattern: uniform, load: 30%, from: [x:0, y:0, z]}]",
+			"measure.duration=1ms"));
+	virtual_lab_run(&lab);
+	run_result_print(&lab.result, lab.config, out);
+	fclose(out);
+	assert_non_null(strstr(text, " offered by 3 hosts"));
+	free(text);
+}
+
 UNIT_TEST(a_leaf_that_dies_takes_its_rail_and_no_other)
 {
 	OWNED(virtual_lab) whole, cut;

@@ -98,6 +98,10 @@ class Names(unittest.TestCase):
         self.write(other, LAB.format(name="mine", load="6%", topology="pair.yaml"))
         for part in ("up", "down"):
             self.assertIn(f"started from {path};", self.must(part, other, code=2).stderr)
+        kept = os.path.join(self.environment["RUNTIME_DIRECTORY"], "weft", "mine", "lab.yaml")
+        os.rename(kept, kept + ".hidden")
+        self.assertRegex(self.must("up", other, code=2).stderr, r"process \d+\); 'weft lab down mine' ends it")
+        os.rename(kept + ".hidden", kept)
         self.assertIn("3 of 3 processes", self.must("status", "mine").stdout)
         self.file("mine", load="6%")
         self.must("down", path)

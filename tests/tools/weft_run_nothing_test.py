@@ -105,7 +105,10 @@ class Nothing(unittest.TestCase):
     def test_a_schedule_that_does_not_get_to_its_end(self):
         (self.dir / "late.goal").write_text(GOAL.replace("{\n}", "{\nl1: calc 9000000\nl2: send 8b to 1\nl2 requires l1\n}", 1))
         late = f"traffic=[{{pattern: goal, file: {self.dir}/late.goal}}]"
-        self.check((late,), r"no operation of traffic\[0\] ended before the end at 600 us$")
+        self.check((late,), r"nothing of traffic\[0\] was sent before the end at 600 us$")
+        beside = late.replace("late.goal}]", "late.goal}, {pattern: uniform, load: 0.0001%, from: [h2], to: [h3]}]")
+        result, _ = self.measure((beside,))
+        self.assertRegex(result["traffic"][1]["nothing_measured"], r"the first message of traffic\[1\] is due after")
         self.check((late, "traffic[0].start=1ms"), r"traffic\[0\] starts at 1 ms, but the run ends at 600 us$")
 
     def test_a_schedule_that_only_computes_has_a_time(self):

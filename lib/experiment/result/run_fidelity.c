@@ -229,12 +229,13 @@ static uint64_t count_downs(const struct run_result *result)
 }
 
 /* Returns true if the traffic was affected. Refused messages do not count if a cable was cut,
- * because the cut may be the cause. */
+ * because the cut may be the cause. Nothing counts if a process ended. */
 static bool suffers(const struct run_result *result)
 {
 	bool cut = result->wall.cut_ends > 0 || count_ordered(result) > 0;
 
-	return count_downs(result) > 0 || (!cut && run_result_refused(result) > 0);
+	return !result->wall.process_ended &&
+	       (count_downs(result) > 0 || (!cut && run_result_refused(result) > 0));
 }
 
 bool run_fidelity_starved(

@@ -200,8 +200,9 @@ static void explain_silence(const struct entry_case *of)
 	if (of->config->start_ps / PS_PER_NS >= of->result->to_ns)
 		snprintf(of->text, of->size, "%s starts at %s, but the run ends at %s", of->name,
 			time_text(of->config->start_ps, first), end);
-	else if (run_result_counter(of->result, "goal_unfinished") > 0)
-		snprintf(of->text, of->size, "no operation of %s ended before the end at %s",
+	else if (of->config->pattern->schedule &&
+		 run_result_counter(of->result, "goal_unfinished") > 0)
+		snprintf(of->text, of->size, "nothing of %s was sent before the end at %s",
 			of->name, end);
 	else if (of->config->pattern->schedule)
 		snprintf(of->text, of->size, "%s is a schedule without messages", of->name);

@@ -302,7 +302,8 @@ struct run_result {
 		struct histogram spent_ns;
 		/* Process with the longest stall; "": there is only one process. */
 		char stall_who[64];
-		uint64_t cut_ends; /* lab: cable ends cut by command, now and at the start */
+		uint64_t cut_ends;  /* lab: cable ends cut by command, now and at the start */
+		bool process_ended; /* lab: a process ended, which takes its links down */
 	} wall;
 };
 

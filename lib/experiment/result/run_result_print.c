@@ -369,10 +369,12 @@ void run_result_print(const struct run_result *result, const struct run_config *
 	print_latency(result, "total latency", &result->total_ns, out);
 	print_latency(result, "network latency, due", &result->network_due_ns, out);
 	print_clocks(result, out);
-	/* A single entry with all hosts and no end is identical to the whole result. */
+	/* A single entry with all hosts and no end is identical to the whole result. A list of
+	 * senders may omit ports of a host. */
 	for (unsigned i = 0; i < result->entries; i++)
 		if (result->entries > 1 || result->entry[i].finite ||
-			result->entry[i].senders < result->hosts)
+			result->entry[i].senders < result->hosts ||
+			run->traffic.at[i].from.kind == RUN_HOSTS_LIST)
 			print_entry(&result->entry[i], i, out);
 	fprintf(out, "  %-22s %" PRIu64 " lost, %" PRIu64 " duplicated, %" PRIu64 " out of order\n",
 		"checks", result->lost, result->duplicated, result->out_of_order);

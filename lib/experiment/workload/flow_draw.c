@@ -112,7 +112,7 @@ static int load_sizes(const struct run_config_traffic *traffic, struct flow_size
 struct pairs {
 	struct flow_matrix *matrix;
 	uint32_t room, lines;
-	bool named; /* some host is given by name */
+	bool named; /* some host is given by name, which may be a number */
 };
 
 static int take_pair(const struct flow_reader *reader, char *const *column, unsigned columns)
@@ -125,7 +125,8 @@ static int take_pair(const struct flow_reader *reader, char *const *column, unsi
 	if (columns != 3)
 		return FLOW_REFUSE(reader, "expected SRC DST WEIGHT, one pair per line");
 	pairs->lines++;
-	pairs->named = pairs->named || strspn(column[0], "0123456789") < strlen(column[0]);
+	pairs->named = pairs->named || topology_find_host(reader->topology, column[0]) >= 0 ||
+		       topology_find_host(reader->topology, column[1]) >= 0;
 	result = flow_host(reader, column[0], &pair.from);
 	if (result == 0)
 		result = flow_host(reader, column[1], &pair.to);

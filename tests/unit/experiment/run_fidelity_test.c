@@ -97,6 +97,9 @@ CLAIM(a_starved_machine_is_named_if_messages_were_refused)
 	result->messages.dropped = 1;
 	assert_true(run_fidelity_starved(result, HELLO_PS, text, sizeof(text)));
 	assert_string_equal(text, "a loop stalled for 31 ms");
+	run_result_count(result, "link_downs", 1);
+	result->wall.process_ended = true;
+	assert_false(run_fidelity_starved(result, HELLO_PS, text, sizeof(text)));
 }
 
 CLAIM(links_that_somebody_has_cut_do_not_count)

@@ -122,6 +122,23 @@ UNIT_TEST(a_matrix_gives_weights_of_pairs_and_parts_of_the_load)
 	assert_true(fabs(count[3][0] / (2.0 * count[0][2]) - 1) < 0.05);
 }
 
+UNIT_TEST(three_pairs_of_hosts_whose_names_are_numbers_are_no_square_matrix)
+{
+	static const char numbered[] =
+		"weft: topology/1\nname: t\nswitches: [{name: s, ports: 4}]\n"
+		"hosts: [{name: '1'}, {name: '2'}, {name: '3'}]\n"
+		"links: [{a: s:0, b: '1'}, {a: s:1, b: '2'}, {a: s:2, b: '3'}]\n";
+	char path[] = PATH;
+	OWNED(drawn) drawn;
+
+	temporary_file(path, numbered);
+	drawn = draw(
+		path, "sizes: hadoop, load: 80%%, stop: 1ms, matrix: %s", "1 2 3\n2 3 1\n3 1 2\n");
+	unlink(path);
+	assert_string_equal(drawn.error.text, "");
+	assert_true(drawn.flows.count > 0);
+}
+
 UNIT_TEST(the_seed_decides_and_senders_do_not_depend_on_each_other)
 {
 	static const char all[] = "sizes: hadoop, load: 50%%, stop: 2ms";

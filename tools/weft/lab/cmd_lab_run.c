@@ -113,10 +113,12 @@ static void judge(struct lab_run *run)
 	if (run->state.processes > 0 && lab_run_count_left(run) == 0)
 		run_result_add_reason(run->result, false, "the lab was taken down");
 	for (unsigned i = 0; i < run->state.processes; i++) {
-		if (lab_run_lost(run, i))
-			run_result_add_reason(run->result, false, "%s", run->asked[i].why);
-		else
+		if (!lab_run_lost(run, i)) {
 			judge_stall(run, i);
+			continue;
+		}
+		run_result_add_reason(run->result, false, "%s", run->asked[i].why);
+		run->result->wall.process_ended |= !lab_record_alive(&run->state.process[i]);
 	}
 	judge_refused(run);
 	run_fidelity_judge(

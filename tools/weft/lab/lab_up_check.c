@@ -350,8 +350,9 @@ static int check_rest(struct lab_up *up, const struct lab_state *former, struct 
 		return check_comes_back(up, former, error);
 	lab_snapshot_source(former->dir, source, sizeof(source));
 	return error_set(error, EINVAL,
-		"lab %s is already up (%s is process %ld), started from %s; 'weft lab down %s' ends it",
-		up->lab.plan->lab, alive->name, (long)alive->pid, source, up->lab.plan->lab);
+		"lab %s is already up (%s is process %ld)%s%s; 'weft lab down %s' ends it",
+		up->lab.plan->lab, alive->name, (long)alive->pid,
+		source[0] != '\0' ? ", started from " : "", source, up->lab.plan->lab);
 }
 
 /* Returns the records of the wanted processes; 'former' still owns what they point to. */
