@@ -43,10 +43,8 @@ static int report(struct real_fabric *fabric, const struct options *options,
 	code = real_fabric_result(fabric, &result, error);
 	if (code == 0)
 		code = report_result(&result, options, config, topology, error);
-	if (code >= 0 && real_fabric_check_complete(fabric, error) < 0) {
-		fprintf(stderr, "%s: %s\n", PROGRAM, error->text);
-		code = code == EXIT_INTERRUPTED ? code : EXIT_BAD_ANSWER;
-	}
+	if (code >= 0)
+		code = report_complete(code, real_fabric_check_complete(fabric, error), error);
 	run_result_free(&result);
 	return code;
 }
@@ -279,14 +277,12 @@ static int check_output(int result)
 {
 	bool bad = ferror(stdout) != 0;
 
-	if (result == EXIT_INTERRUPTED)
-		return result;
 	errno = 0;
 	if ((fflush(stdout) == 0 && !bad) || errno == EPIPE || report_reader_is_gone())
 		return result;
 	fprintf(stderr, "%s: standard output: cannot be written%s%s\n", PROGRAM,
 		errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
-	return result == EXIT_DONE || result == EXIT_BAD_ANSWER ? EXIT_NOT_ABLE : result;
+	return result == EXIT_BAD_REQUEST ? result : EXIT_NOT_ABLE;
 }
 
 /* Starts the stream for a program that displays the run. */

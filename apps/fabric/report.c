@@ -231,3 +231,11 @@ int report_result(struct run_result *result, const struct options *options,
 		fprintf(stderr, "%s: nothing was measured: %s\n", PROGRAM, result->nothing);
 	return run_result_exit(result);
 }
+
+int report_complete(int code, int complete, const struct error *error)
+{
+	if (complete == 0)
+		return code;
+	fprintf(stderr, "%s: %s\n", PROGRAM, error->text);
+	return code == EXIT_INTERRUPTED && complete == -EINVAL ? code : EXIT_BAD_ANSWER;
+}

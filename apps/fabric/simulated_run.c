@@ -104,10 +104,9 @@ static int report_virtual(struct virtual_fabric *fabric, const struct options *o
 	result = virtual_fabric_result(fabric, &measured, error);
 	if (result == 0)
 		result = report_result(&measured, options, config, topology, error);
-	if (result == 0 && virtual_fabric_check_complete(fabric, error) < 0) {
-		fprintf(stderr, "%s: %s\n", PROGRAM, error->text);
-		result = EXIT_BAD_ANSWER;
-	}
+	if (result >= 0)
+		result = report_complete(
+			result, virtual_fabric_check_complete(fabric, error), error);
 	run_result_free(&measured);
 	return result;
 }

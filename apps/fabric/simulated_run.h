@@ -60,10 +60,12 @@ int wormhole_run(const struct options *options, const struct run_config *config,
 int report_check(
 	const struct options *options, const struct run_config *config, struct error *error);
 
-/* Returns 0, EXIT_BAD_ANSWER if messages were lost, duplicated, out of order or stuck, or -errno.
- */
+/* Returns like run_result_exit(), or -errno. */
 int report_result(struct run_result *result, const struct options *options,
 	const struct run_config *config, const struct topology *topology, struct error *error);
+/* Prints the error if the fabric's check_complete() returned one in 'complete'. Returns 'code',
+ * from report_result(), changed to EXIT_BAD_ANSWER unless a signal explains the error. */
+int report_complete(int code, int complete, const struct error *error);
 
 /* Returns true if the reader closed the pipe on standard output or the terminal hung up. */
 bool report_reader_is_gone(void);

@@ -125,8 +125,9 @@ void real_fabric_serve(struct real_fabric *fabric, const atomic_bool *stop);
 
 /* Fills 'result', which must be zeroed; the caller frees it. Returns 0 or -ENOMEM. */
 int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct error *error);
-/* Call after the run. Returns 0, or -EINVAL with error set if a schedule did not end, or traffic
- * started without mapped routes to all hosts. */
+/* Call after the run. Returns 0, or with error set -ENETUNREACH if traffic started without mapped
+ * routes to all hosts, -ENOMEM if hosts sent only part of it, or -EINVAL if a schedule did not end.
+ */
 int real_fabric_check_complete(const struct real_fabric *fabric, struct error *error);
 
 /* Sets whether the loops of a lab's processes outnumber their CPUs. Call before the loops run. */

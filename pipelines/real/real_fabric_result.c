@@ -358,7 +358,7 @@ int real_fabric_check_complete(const struct real_fabric *fabric, struct error *e
 {
 	if (fabric->unrouted) {
 		real_control_why(fabric, error);
-		return -EINVAL;
+		return -ENETUNREACH;
 	}
 	if (atomic_load(&fabric->sources_failed) > 0)
 		return error_set(error, ENOMEM, "%u hosts sent only part of their traffic",

@@ -177,6 +177,21 @@ class Fabric(unittest.TestCase):
         self.assertIn("traffic started without mapped routes from and to all hosts: no host of this process "
                       "may be the mapper", done.stderr)
 
+    def test_a_signal_does_not_excuse_a_run_without_routes(self):
+        samples = self.dir / "samples"
+        with open(samples, "wb") as out:
+            process = subprocess.Popen(
+                [WEFT, "run", self.file, "--live", str(out.fileno()), "--set", "mapper.routes=mapper", "--set",
+                 "mapper.mode=never", "--set", "measure={duration: 60s, sample: 1ms}"],
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, pass_fds=[out.fileno()])
+        self.addCleanup(process.kill)
+        # More than what precedes the first sample.
+        labs.wait_file(samples, lambda path: path.stat().st_size > 10000, process)
+        process.send_signal(signal.SIGINT)
+        errors = process.communicate(timeout=labs.HANG_SECONDS)[1]
+        self.assertEqual(process.returncode, 1, errors)
+        self.assertIn("traffic started without mapped routes", errors)
+
     def test_routes_for_which_the_vcs_do_not_suffice_are_replaced_and_that_is_said(self):
         done = self.run_slowly("--set", "mapper.routes=mapper", "--set", "topology=torus:dims=3x3,hosts=1", "--set",
                                "routing.algorithm=dor", "--set", "routing.mode=table")

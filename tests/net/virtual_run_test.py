@@ -356,14 +356,14 @@ class VirtualRun(unittest.TestCase):
             self.assertEqual(done.returncode, 3)
             self.assertEqual(done.stderr.count("cannot be written"), 1)
 
-    def start_and_capture(self, host, *args, **more):
+    def start_and_capture(self, host, *args, stdout=subprocess.PIPE, **more):
         """A long run that catches signals, and the capture of a host's port; only h0 and h1 have traffic."""
         capture = self.dir / "capture"
         os.mkfifo(capture)
         process = subprocess.Popen([WEFT, "run", str(self.dir / "run.yaml"), "--set", "measure.duration=1000s", "--set",
                                     "measure.sample=1ms", "--set", "traffic.0.from=[h0, h1]", "--set",
                                     "traffic.0.to=[h0, h1]", "--set", "traffic.0.load=1%", "--pcap", f"{host}:0={capture}",
-                                    *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+                                    *args], stdout=stdout, stderr=subprocess.PIPE, **more)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
         reader = open(capture, "rb")
@@ -385,6 +385,26 @@ class VirtualRun(unittest.TestCase):
         result = json.loads(path.read_text())
         self.assertTrue(result["incomplete"])
         self.assertGreater(result["messages"]["delivered"], 0)
+
+    def interrupt_a_schedule_that_hangs(self, **more):
+        (self.dir / "s.goal").write_text("num_ranks 2\nrank 0 {\nsend 1000000b to 1 tag 3\n}\n"
+                                         "rank 1 {\nlast: recv 1b from 0 tag 4\n}\n")
+        process, capture = self.start_and_capture(
+            "h0", "--set", f"traffic=[{{pattern: goal, file: {self.dir}/s.goal}}]", **more)
+        # It cannot be over: the pipe does not hold the frames of the send.
+        process.send_signal(signal.SIGINT)
+        capture.read()
+        errors = process.communicate(timeout=240)[1].decode()
+        self.assertIn("rank 1: recv 'last' (line 6) from 0 tag 4 received no message", errors)
+        return process.returncode, errors
+
+    def test_an_interrupted_schedule_names_what_it_waits_for(self):
+        self.assertEqual(self.interrupt_a_schedule_that_hangs()[0], 130)
+
+    def test_a_table_of_an_interrupted_run_that_cannot_be_written_is_reported(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            code, errors = self.interrupt_a_schedule_that_hangs(stdout=full)
+        self.assertEqual((code, errors.count("cannot be written")), (3, 1), errors)
 
     def test_a_second_signal_ends_it_while_what_was_measured_is_written(self):
         # The reader stops reading in the middle.

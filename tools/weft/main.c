@@ -182,7 +182,7 @@ static int check_output(const char *name, int result)
 
 	errno = 0;
 	bad = fflush(stdout) != 0 || bad;
-	if (!bad || (result != EXIT_DONE && result != EXIT_BAD_ANSWER))
+	if (!bad || result == EXIT_BAD_REQUEST || result == EXIT_NOT_ABLE)
 		return result;
 	return (int)command_fail(name, EXIT_NOT_ABLE, "standard output: cannot be written%s%s",
 		errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");

@@ -105,10 +105,11 @@ static void judge_stall(struct lab_run *run, unsigned i)
 		run->state.processes == 1 ? "" : who);
 }
 
-/* If part of the lab is on another machine, messages may have arrived there. */
-static void judge(struct lab_run *run)
+/* If part of the lab is on another machine, messages may have arrived there. 'stopped': a signal
+ * ended the traffic, or the wait for its messages. */
+static void judge(struct lab_run *run, bool stopped)
 {
-	if (lab_interrupted())
+	if (stopped)
 		run_result_add_reason(run->result, true, RUN_REASON_SIGNAL);
 	if (run->state.processes > 0 && lab_run_count_left(run) == 0)
 		run_result_add_reason(run->result, false, "the lab was taken down");
@@ -123,12 +124,12 @@ static void judge(struct lab_run *run)
 	judge_refused(run);
 	run_fidelity_judge(
 		run->result, &run->lab.config->run.fidelity, run->lab.config->run.dilation);
-	if (run->result->sending > 0 && !lab_interrupted())
+	if (run->result->sending > 0 && !stopped)
 		run_result_add_reason(run->result, false,
 			"%" PRIu64
 			" processes did not end their traffic within %d s after the end of the run",
 			run->result->sending, LAB_RUN_DRAIN_MOST_MS / 1000);
-	if (!lab_run_is_partial(run) && !lab_interrupted())
+	if (!lab_run_is_partial(run) && !stopped)
 		run_result_judge_under_way(run->result, in_flight_max(run));
 }
 
@@ -139,6 +140,7 @@ static int measure(struct lab_run *run, struct error *error)
 				     : run->lab.config->run.measure.duration_ps;
 	struct lab_mapper mapper;
 	json_t *links;
+	bool stopped;
 	int result;
 
 	if (run->lab.config->run.traffic.count == 0)
@@ -163,6 +165,7 @@ static int measure(struct lab_run *run, struct error *error)
 	lab_sleep_ms(LAB_RUN_STEP_MS);
 	look_for_circle(run, true);
 	result = lab_run_collect_drained(run, error);
+	stopped = lab_interrupted();
 	if (result < 0)
 		return result;
 	if (run->result->cycles == 0 &&
@@ -175,7 +178,7 @@ static int measure(struct lab_run *run, struct error *error)
 	links = lab_run_links(run);
 	run->changes = lab_run_changes(&run->lab, &run->state, run->links_before, links);
 	json_decref(links);
-	judge(run);
+	judge(run, stopped);
 	return result;
 }
 

@@ -142,8 +142,8 @@ static int show_result(struct shown_run *shown, int code)
 	struct error error;
 	int result = web_run_end(shown->run, shown->json, &error), number;
 
-	if (result < 0 && code == EXIT_INTERRUPTED)
-		return code; /* before the result was written */
+	if ((result == -EINVAL || result == -ENOENT) && code == EXIT_INTERRUPTED)
+		return code; /* before the result was written, or only part of it was */
 	if (result < 0)
 		return command_error(COMMAND, result, &error);
 	close(shown->samples); /* kept in memory until they are in the result */
