@@ -262,7 +262,7 @@ static bool switches_create(struct flit_model *model)
 	return true;
 }
 
-/* Inserts a message in order among those of its host. */
+/* Inserts a message into its host's list, in order. */
 static void own_add(struct flit_model *model, uint32_t number)
 {
 	struct flit_host *host = &model->host_at[model->message[number].source];

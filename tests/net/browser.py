@@ -49,7 +49,7 @@ class Browser:
         self.ask("/timeouts", {"script": labs.HANG_SECONDS * 1000})
 
     def start_driver(self, tries=5):
-        """Returns the port of a new driver. On a busy machine a driver may end at once, because it loses its port to
+        """Returns the port of a new driver. A driver may end at once, because it loses its port to
         another program: then another is started."""
         said = os.path.join(self.folder, "driver.log")
         for _ in range(tries):

@@ -173,7 +173,7 @@ static int parse_one(const char *key, const char *value, void *ctx)
 	return result;
 }
 
-/* The frame limit follows from the MTU limit, or vice versa; the default is that of ixgbe. */
+/* The frame limit follows from the MTU limit, or vice versa; the default is ixgbe's. */
 static int fill_limits(struct fake_nic_arguments *arguments)
 {
 	if (arguments->max_frame == 0)

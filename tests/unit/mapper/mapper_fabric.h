@@ -201,7 +201,7 @@ static inline uint32_t fabric_leaders(struct mapper_fabric *fabric, uint32_t *le
 	return count;
 }
 
-/* Asserts that all pairs connected by cables have valid routes and that nobody is paused. */
+/* Asserts that all pairs connected by cables have valid routes and that no device is paused. */
 static inline void fabric_assert_works(struct mapper_fabric *fabric)
 {
 	struct live_generation now = fabric_snapshot(fabric);

@@ -63,7 +63,7 @@ static inline void check_promise(const struct channel *channel)
 	}
 	assert_int_equal(received, acked);
 	assert_int_equal(channel_count(channel, NIC_MESSAGES_DELIVERED), acked);
-	/* Nobody gave up or considered its peer restarted. */
+	/* No interface gave up or considered its peer restarted. */
 	assert_int_equal(channel_count(channel, NIC_GIVE_UPS), 0);
 	assert_int_equal(channel_count(channel, NIC_FLOW_RESTARTS), 0);
 	assert_int_equal(channel_count(channel, NIC_FRAMES_ABANDONED), 0);

@@ -175,6 +175,6 @@ class Capture:
 
 
 def lab(file: PathName, **up: str | int | bool) -> Lab:
-    """Returns a lab for a 'with' block, in which it is up. The options are those of 'weft lab up',
+    """Returns a lab for a 'with' block, in which it is up. It takes the options of 'weft lab up',
     such as dilation=20 and wait="30s"."""
     return Lab(file, **up)

@@ -192,7 +192,7 @@ def student_95(degrees: int) -> float:
 
 
 def mean_of(values: Sequence[float]) -> Interval:
-    """Returns the mean of independent values, such as those of several seeds, ignoring NaN.
+    """Returns the mean of independent values, such as one per seed, ignoring NaN.
 
     >>> mean, half = mean_of([1, 2, 3])
     >>> mean, round(half, 6), mean_of([5]), mean_of([])
