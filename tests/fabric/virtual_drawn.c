@@ -94,13 +94,18 @@ static void draw_grid_control(struct rng *rng, struct drawn *drawn)
 /* Packets that take detours by the credits of the first switch. */
 static void draw_dragonfly(struct rng *rng, struct drawn *drawn)
 {
+	const char *algorithm, *queues;
+
 	add(drawn, PICK(rng, "topology=dragonfly:a=4,p=1,h=2", "topology=dragonfly:a=2,p=2,h=1"));
 	add(drawn, "routing.mode=table");
-	add(drawn, PICK(rng, "routing.algorithm=df-valiant", "routing.algorithm=df-valiant-node",
-			   "routing.algorithm=df-ugal-l", "routing.algorithm=df-ugal-l-node",
-			   "routing.algorithm=df-par"));
-	add(drawn, PICK(rng, "routing.ugal-queues=vc", "routing.ugal-queues=port",
-			   "routing.ugal-queues=hybrid"));
+	algorithm = PICK(rng, "routing.algorithm=df-valiant", "routing.algorithm=df-valiant-node",
+		"routing.algorithm=df-ugal-l", "routing.algorithm=df-ugal-l-node",
+		"routing.algorithm=df-par");
+	queues = PICK(rng, "routing.ugal-queues=vc", "routing.ugal-queues=port",
+		"routing.ugal-queues=hybrid");
+	add(drawn, algorithm);
+	if (strstr(algorithm, "valiant") == NULL)
+		add(drawn, queues);
 	add(drawn, "switch.vcs=4");
 }
 

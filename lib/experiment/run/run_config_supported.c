@@ -4,6 +4,7 @@
 /* Refuses keys and combinations that this version does not support. */
 
 #include <errno.h>
+#include <string.h>
 
 #include "nic/congestion/source_control.h"
 #include "nic/selectors/route_choice.h"
@@ -179,6 +180,43 @@ static int check_switch(const struct run_config *config, struct error *error)
 			"%s: queuing %s is not supported on the real clock; use clock: virtual",
 			config->origin, config->queuing->name);
 	return result;
+}
+
+/* A key that nothing reads would let a user compare runs that are the same. Written configurations
+ * contain all keys, so a key counts as set if its value is not the default. */
+static int check_unread(
+	const struct run_config *config, const struct run_config *unset, struct error *error)
+{
+	const struct run_config_routing *routing = &config->routing;
+	const struct run_config_switch *sw = &config->sw;
+	const struct vc_ladder *ladder = run_config_ladder(config);
+	bool oracle = run_config_needs_oracle(config);
+	/* The algorithm of a route file may be unknown. */
+	bool compares = (ladder != NULL && ladder->choice == VC_LADDER_QUEUES) ||
+			(routing->file != NULL && routing->file_algorithm == NULL);
+	const struct rule rules[] = {
+		{routing->ugal_queues != unset->routing.ugal_queues && !compares,
+			"routing.ugal-queues requires a routing.algorithm that compares queues, such as 'df-ugal-l'"},
+		{routing->ugal_bias_bytes != unset->routing.ugal_bias_bytes && !compares && !oracle,
+			"routing.ugal-bias requires a routing.algorithm that compares queues, such as 'df-ugal-l'"},
+		{routing->flowlet_gap_ps != unset->routing.flowlet_gap_ps &&
+				!routing->adaptive->flowlets,
+			"routing.flowlet-gap requires 'routing.adaptive: flowlet'"},
+		{routing->threshold_ppm != unset->routing.threshold_ppm &&
+				routing->adaptive != &adaptive_threshold,
+			"routing.threshold requires 'routing.adaptive: adaptive-th'"},
+		{(sw->pfc.xoff_bytes != 0 || sw->pfc.xon_bytes != 0) &&
+				sw->flow_control != RUN_FLOW_CONTROL_PFC,
+			"switch.pfc requires 'switch.flow-control: pfc'"},
+		{sw->ecn.pmax_ppm != unset->sw.ecn.pmax_ppm && sw->ecn.kmax_bytes == 0,
+			"switch.ecn.pmax requires switch.ecn.kmax"},
+		{sw->arbitration.vcs != VC_SERVICE_WEIGHTED &&
+				memcmp(sw->arbitration.weight, unset->sw.arbitration.weight,
+					sizeof(sw->arbitration.weight)) != 0,
+			"switch.vc-weights requires 'switch.vc-service: weighted'"},
+	};
+
+	return CHECK_RULES(config, "", rules, error);
 }
 
 static int check_algorithm(const struct run_config *config, const struct route_algorithm *algorithm,
@@ -414,9 +452,13 @@ static int check_traffic(const struct run_config *config, struct error *error)
 int run_config_supported(const struct run_config *config, struct error *error)
 {
 	int result = check_virtual(config, error);
+	struct run_config unset;
 
+	run_config_default(&unset);
 	if (result == 0)
 		result = check_switch(config, error);
+	if (result == 0)
+		result = check_unread(config, &unset, error);
 	if (result == 0)
 		result = check_routing(config, error);
 	if (result == 0)

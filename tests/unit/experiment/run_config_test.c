@@ -981,6 +981,48 @@ UNIT_TEST(ties_are_for_grids_alone)
 	assert_null(parse_set(HEAD, "routing.ties=random", &error));
 }
 
+UNIT_TEST(keys_that_nothing_reads_are_refused)
+{
+	static const char ugal[] =
+		"requires a routing.algorithm that compares queues, such as 'df-ugal-l'";
+	/* A key, a setting that reads it, one that does not, and the refusal. */
+	static const char *const row[][4] = {
+		{"routing.ugal-queues=vc", "routing.algorithm=df-par",
+			"routing.algorithm=df-ugal-g", ugal},
+		{"routing.ugal-bias=1KiB", "routing.algorithm=omni-war",
+			"routing.algorithm=df-valiant", ugal},
+		{"routing.ugal-bias=1KiB", "routing.algorithm=df-ugal-g",
+			"routing.algorithm=df-min", ugal},
+		{"routing.flowlet-gap=1us", "routing.adaptive=flowlet", "routing.adaptive=ecmp",
+			"routing.flowlet-gap requires 'routing.adaptive: flowlet'"},
+		{"routing.threshold=70%", "routing.adaptive=adaptive-th",
+			"routing.adaptive=adaptive",
+			"routing.threshold requires 'routing.adaptive: adaptive-th'"},
+		{"switch.pfc.xoff=20KiB", "switch.flow-control=pfc", "switch.flow-control=lossy",
+			"switch.pfc requires 'switch.flow-control: pfc'"},
+		{"switch.pfc.xon=20KiB", "switch.flow-control=pfc", "switch.flow-control=credit",
+			"switch.pfc requires 'switch.flow-control: pfc'"},
+		{"switch.ecn.pmax=20%", "switch.ecn.kmax=20KiB", "switch.ecn.kmax=0B",
+			"switch.ecn.pmax requires switch.ecn.kmax"},
+		{"switch.vc-weights=[2]", "switch.vc-service=weighted", "switch.vc-service=strict",
+			"switch.vc-weights requires 'switch.vc-service: weighted'"},
+	};
+
+	for (unsigned i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+		for (unsigned reads = 0; reads < 2; reads++) {
+			const char *const set[] = {"clock=virtual", "routing.algorithm=dmodk",
+				"switch.vcs=4", row[i][0], row[i][reads ? 1 : 2]};
+			struct error error = {""};
+			OWNED(run_config) *config =
+				run_config_parse(HEAD, strlen(HEAD), "r.yaml", set, 5, &error);
+
+			assert_string_equal(error.text, "");
+			assert_int_equal(run_config_supported(config, &error), reads ? 0 : -EINVAL);
+			if (!reads)
+				assert_non_null(strstr(error.text, row[i][3]));
+		}
+}
+
 UNIT_TEST(sets_of_routes_are_named_with_plus)
 {
 	struct run_config *config = parse(
