@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* One data plane, two clocks: what each switch of a virtual fabric got, in the order in which it
- * got it, given to the same switch under the poll driver. Every frame and every notification of
- * congestion leaves by the same port, in the same place, at the same time and with the same
- * headers. The cases are drawn from the keys of run files that have a list of values, each value at
- * least once. The cases at the end show that this would not be so if the arbiter or the credits
- * were others. */
+/* Checks that both clocks have the same data plane. Each switch of a virtual fabric is replayed
+ * under the poll driver: it gets the same input in the same order. Every frame and every
+ * notification must leave through the same port, in the same position, at the same time and with
+ * the same headers. The cases are drawn from the run file keys that have a list of values, and use
+ * each value at least once. The last cases show that a different arbiter or different credits would
+ * be detected. */
 
 #include <unistd.h>
 
@@ -46,10 +46,10 @@ struct recording {
 	struct replay_list at[SWITCHES];
 	const struct topology *topology;
 	uint64_t stalls, discards;
-	struct virtual_lab lab; /* whose routes are the packets' */
+	struct virtual_lab lab; /* their routes are the packets' routes */
 };
 
-/* A frame that leaves keeps its wire busy for a time that the link gives. */
+/* A frame that leaves keeps its wire busy for its transmission time on the link. */
 static void record_sent(struct recording *recording, const struct virtual_trace_record *record)
 {
 	const struct topology_link *link = topology_link_at(recording->topology, record->at);
@@ -62,7 +62,7 @@ static void record_sent(struct recording *recording, const struct virtual_trace_
 	replay_add_event(list, &free_again);
 }
 
-/* A virtual_trace_fn. */
+/* The fabric's virtual_trace_fn. */
 static void record(void *ctx, const struct virtual_trace_record *record)
 {
 	struct recording *recording = ctx;
@@ -91,7 +91,7 @@ static void record(void *ctx, const struct virtual_trace_record *record)
 	replay_add_event(&recording->at[record->at.device], &event);
 }
 
-/* Events after the end are not in the record: wires that become free then. */
+/* Wires that become free after the end have no event in the record. */
 static void cut_end(struct replay_list *list, weft_time end)
 {
 	while (list->events > 0 && list->event[list->events - 1].at >= end)
@@ -122,8 +122,8 @@ static void free_recording(struct recording *recording)
 
 /* Sums over all switches of a replay. */
 struct comparison {
-	unsigned different; /* ports */
-	char first[64];     /* such port */
+	unsigned different; /* number of ports */
+	char first[64];     /* name of the first one */
 	uint64_t discards, frames, arns;
 };
 
@@ -166,10 +166,10 @@ static void assert_noticed(
 
 /* --- drawn cases --- */
 
-/* The sections of a run file from which switches are made. */
+/* The sections of a run file that define switches. */
 static const char *const sections[] = {"switch", "queuing", "routing", "nic"};
 
-/* A value of a key that has a list of them. */
+/* A value of a key that has a list of values. */
 struct choice {
 	char key[40];
 	const char *value;
@@ -217,8 +217,8 @@ static void list_all_choices(void)
 			}
 }
 
-/* Wormhole switching, Ethernet, oracles and ITBs on contention have one clock only. The age of
- * a frame begins with its message on the virtual clock, and with its injection on the real one. */
+/* Wormhole switching, Ethernet, oracles and ITBs on contention exist on one clock only. The age of
+ * a frame starts with its message on the virtual clock, and with its injection on the real one. */
 static const char *const elsewhere[] = {"switch.switching=wormhole", "switch.flow-control=stop-go",
 	"switch.routing-start=header", "switch.flow-control=pfc", "switch.flow-control=lossy",
 	"nic.control=dcqcn", "nic.recovery=go-back-n", "routing.algorithm=df-ugal-g",
@@ -235,7 +235,7 @@ static bool is_elsewhere(const struct choice *one)
 	return false;
 }
 
-/* Settings beside the choices. */
+/* Settings in addition to the choices. */
 static void draw_rest(struct rng *rng, char set[][SET_BYTES], unsigned *sets)
 {
 	static const char *const networks[] = {"rlft:ports=4,stages=2", "torus:dims=3x3,hosts=1",
@@ -264,7 +264,7 @@ static void draw_rest(struct rng *rng, char set[][SET_BYTES], unsigned *sets)
 		(27 + (unsigned)rng_below(rng, 30)) * 64 * vcs);
 }
 
-/* The choice 'which', and some of the others. */
+/* Adds the choice 'which', and some of the others. */
 static unsigned draw(struct rng *rng, unsigned which, char set[][SET_BYTES])
 {
 	unsigned sets = 0, first, next;
@@ -287,7 +287,7 @@ static unsigned draw(struct rng *rng, unsigned which, char set[][SET_BYTES])
 	return sets;
 }
 
-/* A fabric can be made of it, and replayed. */
+/* Returns true if a fabric with these settings can be created and replayed. */
 static bool is_possible(const char *const *set, unsigned sets)
 {
 	OWNED(virtual_lab) lab = {NULL};
@@ -344,7 +344,7 @@ static bool compare_a_case_with(unsigned which, struct rng *rng)
 	return false;
 }
 
-/* Each value of each key that has a list of values, beside drawn values of the others. */
+/* Uses each value of each key that has a list, together with drawn values of the others. */
 UNIT_TEST(every_port_sends_the_same_frames_in_the_same_order_at_both_clocks)
 {
 	struct rng rng;
@@ -375,7 +375,7 @@ static struct contention_config contention_of(enum contention_scope scope)
 	"nic.control=pr-drb", "routing.algorithm=msp", "routing.alternatives=2", \
 		"switch.contention=2us", "switch.buffer=1920B"
 
-/* The comparison can fail. */
+/* Shows that the comparison can fail. */
 
 UNIT_TEST(other_rules_of_contention_are_noticed)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* VC classes in the switches: a torus routed in dimension order under more load than it can carry
- * never stands still with them, and does without. */
+/* VC classes in the switches. An overloaded torus with dimension-order routes never deadlocks with
+ * classes, and does deadlock without them. */
 
 #include "fabric_networks.h"
 
 #define STEPS 20000
 
-/* Buffers of two long packets a VC, everybody sends all the time, nobody has a watchdog. */
+/* The buffers hold two long packets per VC, all hosts send all the time, and there is no
+ * watchdog. */
 static struct fabric_config overload(uint64_t seed, uint8_t vcs)
 {
 	struct fabric_config config = fabric_config_default(seed);
@@ -36,7 +37,7 @@ static const char *const specs[] = {
 
 #define SPECS (sizeof(specs) / sizeof(specs[0]))
 
-/* Every stretch of the run delivers, and at the end everything arrives. */
+/* Every part of the run delivers packets, and at the end all packets have arrived. */
 UNIT_TEST(with_the_classes_an_overloaded_torus_moves_and_drains)
 {
 	for (uint64_t seed = 0; seed < 6; seed++) {
@@ -58,7 +59,7 @@ UNIT_TEST(with_the_classes_an_overloaded_torus_moves_and_drains)
 	}
 }
 
-/* The same networks, routes, buffers and load; the VC is what the SL says. */
+/* With the same networks, routes, buffers and load, the SL determines the VC. */
 UNIT_TEST(without_the_classes_it_stands_still)
 {
 	for (uint64_t seed = 0; seed < SPECS; seed++) {

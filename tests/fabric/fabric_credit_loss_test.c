@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Credit frames and data frames lost on purpose at every link. Throughput may dip; no buffer is
- * ever over, nobody is refused, nothing is doubled or reordered, and when the losses end all
- * credits are there again after the next refresh.
- */
+/* Credit and data frames are lost on every link. Throughput may fall, but no buffer overflows, no
+ * sender exceeds its credits, and nothing is duplicated or reordered. When the losses end, all
+ * credits are back after the next refresh. */
 
 #include "fabric_networks.h"
 
 #define PERCENT      10000u /* ppm */
 #define WINDOW_STEPS 4000u
 
-/* Buffers of four packets: few grants on the way, each of them missed. */
+/* Buffers of four packets need few grants, so every lost grant matters. */
 static struct fabric_config tight_config(uint64_t seed)
 {
 	struct fabric_config config = fabric_config_default(seed);
@@ -21,7 +19,7 @@ static struct fabric_config tight_config(uint64_t seed)
 	return config;
 }
 
-/* Packets delivered in one window with these losses. All invariants hold all the time. */
+/* Returns the packets delivered in one window with these losses. All invariants hold throughout. */
 static uint64_t deliver(struct fabric *fabric, uint32_t credit_loss_ppm, uint32_t data_loss_ppm)
 {
 	uint64_t before = fabric->delivered;
@@ -33,9 +31,9 @@ static uint64_t deliver(struct fabric *fabric, uint32_t credit_loss_ppm, uint32_
 	return fabric->delivered - before;
 }
 
-/* The losses are over: from the next refresh on everything is as before them. That all credits are
- * there again to the block, finish() asserts; throughput comes back to within what windows of this
- * saturated network differ by without any loss (280,336 to 285,846 packets in ten of them). */
+/* After the losses, everything is as before from the next refresh on. finish() asserts that every
+ * block of credit is back. Throughput returns to its normal range: without losses, ten windows of
+ * this saturated network delivered 280,336 to 285,846 packets. */
 static void expect_recovery(struct fabric *fabric, uint64_t healthy)
 {
 	uint64_t after;
@@ -47,7 +45,7 @@ static void expect_recovery(struct fabric *fabric, uint64_t healthy)
 			(unsigned long long)healthy);
 }
 
-/* Ends with nothing lost but what the wires lost. */
+/* At the end, the only missing frames are those that the wires lost. */
 static void finish(struct fabric *fabric)
 {
 	fabric_drain(fabric);

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* Traffic while the switches' tables are exchanged (docs/explanation/the-mapper.md,
- * 'Distribution'). What the live check allows, any mixture of old and new tables at any time,
- * neither stands still nor loses a packet. What it forbids can stand still; a purge ends that. With
- * a pause nothing is even overtaken. */
+ * 'Distribution'). If the live check allows a change, any mixture of old and new tables neither
+ * deadlocks nor loses a packet. If it forbids a change, the fabric can deadlock, and a purge
+ * resolves that. With a pause, no packet even overtakes another. */
 
 #include "fabric_networks.h"
 #include "failures.h"
@@ -13,7 +13,7 @@
 
 #define NETWORKS    150
 #define STEPS       3000
-#define STILL_STEPS 2000 /* without a delivery, though there is load */
+#define STILL_STEPS 2000 /* without a delivery under load */
 
 /* Two generations of tables for one network. */
 struct change {
@@ -46,7 +46,7 @@ static struct change make_change(
 	return change;
 }
 
-/* Up and down on a tree from one root, then from another: often not live. */
+/* Up/down on a tree from one root, then from another root. This change is often not live. */
 static struct change change_root(struct rng *rng)
 {
 	struct topology *topology = fabric_random_topology(rng);
@@ -57,8 +57,9 @@ static struct change change_root(struct rng *rng)
 		make_table(topology, "ud", root, seed));
 }
 
-/* Up and down on the same tree, without some cables that are there all the same: as a mapper does
- * before it has noticed, or when it gives up what works badly. Mostly live. */
+/* Up/down on the same tree, without some cables that still exist. A mapper computes such tables
+ * before it has noticed that a cable is back, or if it ignores an unreliable cable. This change is
+ * mostly live. */
 static struct change change_cables(struct rng *rng)
 {
 	struct topology *topology = fabric_random_topology(rng), *less = topology_copy(topology);
@@ -77,7 +78,7 @@ static struct change change_cables(struct rng *rng)
 	return change;
 }
 
-/* Two ways, both of which lead everywhere. */
+/* Two sets of tables, both of which reach every host. */
 static bool is_proper(const struct change *change)
 {
 	const struct route_table *a = change->table[0], *b = change->table[1];
@@ -95,7 +96,7 @@ static void change_free(struct change *change)
 	topology_destroy(change->topology);
 }
 
-/* Buffers of one or two packets: what can stand still soon does. */
+/* Buffers of one or two packets make possible deadlocks happen soon. */
 static struct fabric *begin(const struct change *change, struct rng *rng, uint64_t seed,
 	const struct route_algorithm *algorithm)
 {
@@ -110,7 +111,7 @@ static struct fabric *begin(const struct change *change, struct rng *rng, uint64
 	return fabric_create(change->topology, &config);
 }
 
-/* Some switch, now the one and now the other way. */
+/* Exchanges the tables of a random switch, in either direction. */
 static void flip(struct fabric *fabric, const struct change *change, struct rng *rng)
 {
 	fabric_exchange(fabric, (uint32_t)rng_below(rng, change->topology->switches),
@@ -123,7 +124,7 @@ static void use(struct fabric *fabric, const struct change *change, unsigned whi
 		fabric_exchange(fabric, at, change->table[which]);
 }
 
-/* True: nothing has arrived for long. */
+/* Returns true if nothing has arrived for a long time. */
 static bool flip_under_load(struct fabric *fabric, const struct change *change, struct rng *rng)
 {
 	uint64_t before = fabric->delivered;
@@ -176,7 +177,7 @@ UNIT_TEST(what_the_live_check_allows_goes_on_and_loses_nothing)
 	assert_true(delivered > 100000 && overtaken > 1000);
 }
 
-/* All that is stored, and what comes in meanwhile, until there is nothing. */
+/* Sends everything that is stored or arrives meanwhile, until nothing is left. */
 static void purge_all(struct fabric *fabric)
 {
 	fabric->injecting = false;
@@ -234,7 +235,7 @@ UNIT_TEST(with_a_pause_nothing_is_lost_or_overtaken_whatever_changes)
 		for (unsigned i = 1; i <= 6; i++) {
 			fabric->injecting = true;
 			fabric_run(fabric, 200, 97);
-			fabric_drain(fabric); /* everybody is idle */
+			fabric_drain(fabric); /* all switches are idle */
 			for (uint32_t at = 0; at < change.topology->switches; at++)
 				assert_true(switch_is_empty(fabric->switch_at[at].sw));
 			use(fabric, &change, i % 2);
@@ -245,7 +246,8 @@ UNIT_TEST(with_a_pause_nothing_is_lost_or_overtaken_whatever_changes)
 	}
 }
 
-/* A fat tree, then one without a cable between its upper stages, whose alternatives are fewer. */
+/* A fat tree, then the same tree without a cable between its upper stages, which has fewer
+ * alternatives. */
 static void adaptive_routing_goes_on_through_exchanges(const char *mode)
 {
 	const struct switch_congestion_config adapt = {
@@ -256,7 +258,8 @@ static void adaptive_routing_goes_on_through_exchanges(const char *mode)
 	struct fabric *fabric;
 	struct rng rng;
 
-	/* Up ports in another order of preference, and no choice at every other switch. */
+	/* Up ports in a different order of preference, and no alternatives at every second
+	 * switch. */
 	for (uint32_t at = 0; at < topology->switches; at++)
 		for (uint32_t host = 0; host < topology->hosts; host++) {
 			uint64_t *set = &route_table_alternatives(change.table[1], at)[host];

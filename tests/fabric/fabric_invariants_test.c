@@ -16,7 +16,7 @@
 #include "fabric_networks.h"
 
 #define NETWORKS    64
-#define NETWORK_MAX 4000000u /* packets on one network; then the next one has its turn */
+#define NETWORK_MAX 4000000u /* packets on one network before the next one is used */
 
 static uint64_t target = FABRIC_PACKETS;
 
@@ -103,7 +103,7 @@ UNIT_TEST(the_same_seed_gives_the_same_run)
 }
 
 /* Head-of-line blocking costs an input-queued switch more than a third of its throughput (Karol,
- * Hluchyj, Morgan, 1987: 58.6 %); VOQs are there to win it back. */
+ * Hluchyj, Morgan, 1987: 58.6 %). VOQs must avoid this loss. */
 UNIT_TEST(voqs_carry_more_than_one_queue_a_vc)
 {
 	struct fabric_config config = fabric_config_default(4);
@@ -120,8 +120,8 @@ UNIT_TEST(voqs_carry_more_than_one_queue_a_vc)
 	assert_true(with > 16 * 3000 * 85 / 100);
 }
 
-/* Links are cut for longer than three hellos and mended; what is lost is lost on the wire or
- * discarded and counted, never twice, never in another order, and all credits come back. */
+/* Links are cut for more than three hellos and joined again. Packets are lost on the wire, or
+ * discarded and counted, but never duplicated or reordered, and all credits come back. */
 UNIT_TEST(links_that_come_and_go_leave_nothing_unaccounted_for)
 {
 	struct fabric_config config = fabric_config_default(5);
@@ -153,7 +153,7 @@ UNIT_TEST(links_that_come_and_go_leave_nothing_unaccounted_for)
 	}
 }
 
-/* Returns false for anything but a number of packets. */
+/* Returns false if the text is not a number of packets. */
 static bool read_packets(const char *text, uint64_t *packets)
 {
 	char *end;

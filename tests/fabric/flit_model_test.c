@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The flit model against cases that were computed by hand. T is the cycle in which something left;
- * it is at the far end of a link in T + 8, and through a free switch 24 cycles after that. */
+/* Compares the flit model with cases that were computed by hand. T is the cycle in which a flit
+ * left. It reaches the far end of a link in T + 8, and passes a free switch 24 cycles after
+ * that. */
 
 #include "flit_bed.h"
 
-/* From leaving the source to the end of the cycle in which the tail has come. */
+/* Cycles from leaving the source to the end of the cycle in which the tail arrives. */
 static uint64_t latency(const struct flit_fate *fate)
 {
 	return fate->tail + 1 - fate->left;
@@ -49,7 +50,7 @@ UNIT_TEST(an_in_transit_buffer_takes_84_and_its_switch_a_second_time)
 		struct flit_bed bed;
 
 		flit_bed_row(&bed, 4, 1);
-		/* h0, s0, s1, h1, s1, s2, h2, s2, s3, h3. */
+		/* The path is h0, s0, s1, h1, s1, s2, h2, s2, s3, h3. */
 		flit_bed_add(&bed, 0, 0, 3, bytes[i], "10i10i10");
 		flit_bed_run(&bed);
 		assert_int_equal(flit_bed_fate(&bed, 0)->itbs, 2);
@@ -60,7 +61,7 @@ UNIT_TEST(an_in_transit_buffer_takes_84_and_its_switch_a_second_time)
 
 UNIT_TEST(a_saturated_channel_carries_a_message_of_512_in_536_cycles)
 {
-	/* From one host, and from two that take turns. */
+	/* Messages from one host, and from two hosts that alternate. */
 	for (unsigned sources = 1; sources <= 2; sources++) {
 		struct flit_bed bed;
 
@@ -75,8 +76,8 @@ UNIT_TEST(a_saturated_channel_carries_a_message_of_512_in_536_cycles)
 	}
 }
 
-/* Two hosts take turns: the header that waits has been routed when the tail leaves. Behind a tail
- * of its own host it has not. */
+/* If two hosts alternate, the waiting header has already been routed when the tail leaves. After a
+ * tail of its own host, it has not. */
 UNIT_TEST(a_header_routed_before_its_grant_leaves_a_cycle_between_messages)
 {
 	for (unsigned sources = 1; sources <= 2; sources++) {
@@ -94,7 +95,7 @@ UNIT_TEST(a_header_routed_before_its_grant_leaves_a_cycle_between_messages)
 	}
 }
 
-/* h1's message holds the output until its tail leaves; h0's header has come meanwhile. */
+/* h1's message holds the output until its tail leaves. Meanwhile, h0's header has arrived. */
 UNIT_TEST(stop_and_go_are_sent_at_their_marks)
 {
 	const struct flit_mark *mark;
@@ -105,29 +106,31 @@ UNIT_TEST(stop_and_go_are_sent_at_their_marks)
 	flit_bed_add(&bed, 0, 1, 2, 512, "2");
 	flit_bed_add(&bed, 10, 0, 2, 400, "2");
 	flit_bed_run(&bed);
-	/* The other buffer holds 24 flits and tells nothing: h1's first flit comes in 8 and leaves
-	 * in 32, its last one leaves in 543. */
+	/* The other buffer holds 24 flits and sends no STOP. h1's first flit arrives in 8 and
+	 * leaves in 32, and its last one leaves in 543. */
 	tail = 32 + 511;
 	assert_int_equal(flit_bed_fate(&bed, 0)->tail, tail + 8);
-	/* Flit n comes in 18 + n; the 57th, number 56, is the first above the mark. */
+	/* Flit n arrives in 18 + n. The 57th, number 56, is the first above the mark. */
 	assert_true(flit_model_marks(bed.model, &mark) >= 2);
 	assert_true(mark[0].stop);
 	assert_int_equal(mark[0].cycle, 10 + 8 + 56);
 	assert_int_equal(mark[0].sender.kind, DEVICE_HOST);
 	assert_int_equal(mark[0].sender.device, 0);
-	/* The symbol takes 8 cycles, in which 8 more leave; with the 7 that are on their way when
-	 * it is sent, the buffer gets to 57 + 15. */
+	/* The symbol takes 8 cycles, in which 8 more flits leave. With the 7 flits that are in
+	 * flight when it is sent, the buffer reaches 57 + 15. */
 	assert_int_equal(flit_model_fullest(bed.model), 72);
-	/* Granted in tail + 1; the first leaves 24 later, the 33rd brings the level to 39. */
+	/* The grant is in tail + 1. The first flit leaves 24 cycles later, and the 33rd lowers the
+	 * level to 39. */
 	assert_false(mark[1].stop);
 	assert_int_equal(mark[1].cycle, tail + 1 + 24 + 32);
-	/* The buffer never runs empty, so the rest follows at full rate. */
+	/* The buffer never becomes empty, so the rest follows at the full rate. */
 	assert_int_equal(flit_bed_fate(&bed, 1)->first, tail + 25 + 8);
 	assert_int_equal(flit_bed_fate(&bed, 1)->tail, tail + 25 + 8 + 399);
 	flit_bed_end(&bed);
 }
 
-/* 57 flits are one above the mark, 56 are not; and of 40 the one that brings the level to 39. */
+/* 57 flits are one above the mark, and 56 are not. GO is sent by the flit that lowers the level
+ * from 40 to 39. */
 UNIT_TEST(a_message_of_56_flits_stops_nobody)
 {
 	const struct flit_mark *mark;
@@ -153,16 +156,16 @@ UNIT_TEST(a_stopped_switch_stops_the_one_before_it)
 	struct flit_bed bed;
 
 	flit_bed_row(&bed, 2, 2);
-	/* h2 holds the way to h3; h0's message for h3 fills the buffer at s1, then the one at s0.
-	 */
+	/* h2 holds the channel to h3. h0's message for h3 fills the buffer at s1, then the buffer
+	 * at s0. */
 	flit_bed_add(&bed, 0, 2, 3, 512, "1");
 	flit_bed_add(&bed, 0, 0, 3, 512, "21");
 	flit_bed_run(&bed);
 	assert_true(flit_model_marks(bed.model, &mark) >= 2);
-	/* The first flit is at s1 in 40, the 57th in 96. */
+	/* The first flit is at s1 in 40, and the 57th in 96. */
 	assert_int_equal(mark[0].cycle, 96);
 	assert_int_equal(mark[0].sender.kind, DEVICE_SWITCH);
-	/* From 104 on s0 keeps what comes; its level was 24 and is 57 in 104 + 32. */
+	/* From 104 on, s0 stores arriving flits. Its level was 24, and is 57 in 104 + 32. */
 	assert_int_equal(mark[1].cycle, 136);
 	assert_int_equal(mark[1].sender.kind, DEVICE_HOST);
 	assert_int_equal(flit_model_fullest(bed.model), 72);
@@ -175,7 +178,7 @@ UNIT_TEST(inputs_take_turns)
 	uint64_t last = 0;
 
 	flit_bed_row(&bed, 1, 5);
-	/* In the order of the numbers of ports, whoever sent the most. */
+	/* Inputs are served in port order, regardless of how much each has sent. */
 	for (uint32_t round = 0; round < 8; round++)
 		for (uint32_t host = 0; host < 4; host++)
 			flit_bed_add(&bed, 0, host, 4, 10 + host, "4");
@@ -193,12 +196,12 @@ UNIT_TEST(the_input_behind_the_last_one_comes_first)
 
 	flit_bed_row(&bed, 1, 5);
 	flit_bed_add(&bed, 0, 2, 4, 100, "4");
-	/* While it passes, the others come; 3 is next, then 0, then 1. */
+	/* The others arrive while it passes. Input 3 is next, then 0, then 1. */
 	flit_bed_add(&bed, 20, 0, 4, 10, "4");
 	flit_bed_add(&bed, 15, 1, 4, 10, "4");
 	flit_bed_add(&bed, 25, 3, 4, 10, "4");
 	flit_bed_run(&bed);
-	/* The tail leaves in 131; each one is 25 + 9 cycles later. */
+	/* The tail leaves in 131. Each following message takes 25 + 9 cycles. */
 	assert_int_equal(flit_bed_fate(&bed, 3)->tail, 131 + 34 + 8);
 	assert_int_equal(flit_bed_fate(&bed, 1)->tail, 131 + 68 + 8);
 	assert_int_equal(flit_bed_fate(&bed, 2)->tail, 131 + 102 + 8);
@@ -210,7 +213,7 @@ UNIT_TEST(a_header_behind_a_tail_is_routed_when_the_tail_has_left)
 	struct flit_bed bed;
 
 	flit_bed_row(&bed, 1, 3);
-	/* To another, free output: 25 cycles from tail to header all the same. */
+	/* To another, free output, it also takes 25 cycles from tail to header. */
 	flit_bed_add(&bed, 0, 0, 1, 5, "1");
 	flit_bed_add(&bed, 0, 0, 2, 5, "2");
 	flit_bed_run(&bed);
@@ -227,7 +230,7 @@ UNIT_TEST(a_blocked_header_blocks_what_is_behind_it)
 	flit_bed_row(&bed, 1, 4);
 	flit_bed_add(&bed, 0, 1, 2, 512, "2");
 	flit_bed_add(&bed, 10, 0, 2, 5, "2");
-	flit_bed_add(&bed, 10, 0, 3, 5, "3"); /* nobody else wants h3 */
+	flit_bed_add(&bed, 10, 0, 3, 5, "3"); /* no other message is for h3 */
 	flit_bed_run(&bed);
 	assert_int_equal(flit_bed_fate(&bed, 1)->first, 543 + 25 + 8);
 	assert_int_equal(flit_bed_fate(&bed, 2)->first, 543 + 25 + 4 + 25 + 8);
@@ -239,25 +242,28 @@ UNIT_TEST(a_message_in_transit_leaves_the_network_while_its_way_on_is_blocked)
 	struct flit_bed bed;
 
 	flit_bed_row(&bed, 2, 2);
-	/* h1 is busy with a long message of its own when h0's comes to it, and takes it all. */
+	/* h1 is sending a long message of its own when h0's message arrives, and absorbs it
+	 * completely. */
 	flit_bed_add(&bed, 0, 1, 2, 2000, "20");
 	flit_bed_add(&bed, 0, 0, 3, 512, "1i21");
 	flit_bed_start(&bed);
 	while (flit_model_cycle(bed.model) < 1000)
 		flit_model_step(bed.model);
 	flit_bed_check(&bed);
-	/* All of it: 512 in the pool; 8 of h1's in each of three links and 24 in each buffer. */
+	/* The whole message: 512 flits in the pool. h1's own message has 8 flits in each of three
+	 * links and 24 in each buffer. */
 	assert_int_equal(flit_model_inside(bed.model), 512 + 8 + 24 + 8 + 24 + 8);
 	assert_true(flit_model_run(bed.model, 10000));
-	/* h1's last flit leaves it in 1999; then the other one is chosen, and leaves 32 later. */
+	/* h1's last flit leaves in 1999. Then the other message is chosen, and leaves 32 cycles
+	 * later. */
 	assert_int_equal(flit_bed_fate(&bed, 0)->tail, 1999 + 8 + 24 + 8 + 24 + 8);
 	assert_int_equal(flit_bed_fate(&bed, 1)->itbs, 1);
 	assert_int_equal(flit_bed_fate(&bed, 1)->first, 2000 + 32 + 8 + 24 + 8 + 24 + 8);
 	flit_bed_end(&bed);
 }
 
-/* The pool is asked for the whole message when its header comes, and has it back when the tail
- * has left. */
+/* Space for the whole message is reserved in the pool when its header arrives, and released when
+ * its tail has left. */
 UNIT_TEST(a_message_for_which_the_pool_has_no_room_is_discarded)
 {
 	for (uint32_t bytes = 88; bytes <= 89; bytes++) {
@@ -268,11 +274,11 @@ UNIT_TEST(a_message_for_which_the_pool_has_no_room_is_discarded)
 		flit_bed_add(&bed, 0, 1, 3, 2000, "30"); /* h1 is busy */
 		flit_bed_add(&bed, 0, 0, 4, 512, "1i31");
 		flit_bed_add(&bed, 0, 2, 5, bytes, "1i32");
-		/* Long after, when the pool is empty again. */
+		/* Long afterwards, when the pool is empty again. */
 		flit_bed_add(&bed, 5000, 0, 4, 600, "1i31");
 		flit_bed_add(&bed, 8000, 0, 4, 601, "1i31");
 		flit_bed_run(&bed);
-		/* h0's tail leaves s0 in 32 + 511; h2's header 25 later. */
+		/* h0's tail leaves s0 in 32 + 511, and h2's header follows 25 cycles later. */
 		if (bytes > 88)
 			assert_int_equal(flit_bed_fate(&bed, 2)->discarded, 543 + 25 + 8);
 		else
@@ -286,7 +292,7 @@ UNIT_TEST(a_message_for_which_the_pool_has_no_room_is_discarded)
 	}
 }
 
-/* The first one comes to h1 in 40, is chosen in 84, and leaves in 116 to 135. */
+/* The first message reaches h1 in 40, is chosen in 84, and leaves from 116 to 135. */
 UNIT_TEST(the_pool_has_its_bytes_back_in_the_cycle_behind_the_tail)
 {
 	for (uint64_t arrival = 134; arrival <= 137; arrival++) {
@@ -312,7 +318,8 @@ UNIT_TEST(programming_holds_the_link)
 	struct flit_bed bed;
 
 	flit_bed_row(&bed, 2, 2);
-	/* Chosen in 84, it leaves in 116; the own one comes in 90 and waits for its tail. */
+	/* It is chosen in 84 and leaves in 116. h1's own message arrives in 90 and waits for its
+	 * tail. */
 	flit_bed_add(&bed, 0, 0, 3, 20, "1i21");
 	flit_bed_add(&bed, 90, 1, 2, 20, "20");
 	flit_bed_run(&bed);
@@ -321,21 +328,22 @@ UNIT_TEST(programming_holds_the_link)
 	flit_bed_end(&bed);
 }
 
-/* How many messages in transit h1 sends between two of its own, with 'own' of these waiting. */
+/* Returns how many messages in transit h1 sends between two of its own, while 'own' of these
+ * wait. */
 static void expect_share(uint32_t own, uint32_t share)
 {
 	struct flit_bed bed;
 	uint32_t since = 0, judged = 0;
 
 	flit_bed_row(&bed, 2, 2);
-	/* Both kinds wait behind a long message of h1's. */
+	/* Both kinds of message wait for a long message of h1. */
 	flit_bed_add(&bed, 0, 1, 2, 4000, "20");
 	for (uint32_t i = 0; i < 60; i++)
 		flit_bed_add(&bed, 0, 0, 3, 8, "1i21");
 	for (uint32_t i = 0; i < own; i++)
 		flit_bed_add(&bed, 100, 1, 2, 8, "20");
 	flit_bed_run(&bed);
-	/* In the order in which they come to s1. */
+	/* They are in order of their arrival at s1. */
 	for (uint32_t done = 1; done < 1 + (share + 1) * 3; done++) {
 		uint32_t next = 0;
 
@@ -369,7 +377,7 @@ UNIT_TEST(own_messages_have_a_share_that_grows_with_their_number)
 	expect_share(110, 1);
 }
 
-/* Four messages round a ring, each three links long: all wait for each other. */
+/* Four messages around a ring, each three links long, wait for each other. */
 UNIT_TEST(a_cycle_of_channels_stands_still)
 {
 	OWNED(topology) *ring = network_ring(4);
@@ -392,14 +400,15 @@ UNIT_TEST(a_cycle_of_channels_stands_still)
 	assert_false(flit_model_run(model, 5000));
 	assert_true(flit_model_stuck(model));
 	assert_null(flit_model_broken(model));
-	/* 72 in the buffer ahead, and as many in the one behind the source, which is stopped. */
+	/* The buffer ahead holds 72 flits, and so does the one after the source, which is
+	 * stopped. */
 	assert_int_equal(flit_model_inside(model), 4 * (72 + 72));
 	assert_int_equal(flit_model_level(model, network_port(DEVICE_HOST, 0, 0), &stopped), 72);
 	assert_true(stopped);
 	flit_model_destroy(model);
 }
 
-/* A buffer that is too small for what is on its way when STOP is sent is found out. */
+/* The model detects a buffer that is too small for the flits in flight when STOP is sent. */
 UNIT_TEST(the_model_notices_a_buffer_that_is_over)
 {
 	struct flit_bed bed;

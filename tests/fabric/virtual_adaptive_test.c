@@ -8,8 +8,8 @@
 #include "virtual/virtual_measure.h"
 #include "virtual_lab.h"
 
-/* Hot spots at h5 and h9, the others to everybody; thresholds and times short enough that roots
- * come and go within a millisecond. */
+/* h5 and h9 are hot spots, and the other hosts send to all. Thresholds and times are short, so that
+ * roots appear and disappear within a millisecond. */
 static const char tree[] =
 	"weft: run/1\n"
 	"topology: \"rlft:ports=4,stages=3\"\n"
@@ -36,7 +36,7 @@ static void check_switches(const struct virtual_fabric *fabric)
 	}
 }
 
-/* Everything accounted for, nobody stuck, and what overtook is not called a fault. */
+/* All packets are accounted for, none is stuck, and overtaking is not reported as an error. */
 static void run(struct virtual_lab *lab, const char *const *set, unsigned sets)
 {
 	*lab = virtual_lab_ran(tree, set, sets);
@@ -120,7 +120,8 @@ struct waits {
 	uint64_t frames, waited_ps, messages, message_waited_ps;
 };
 
-/* A frame is released when all before it have come, a message is complete with its last frame. */
+/* A frame is released when all earlier frames have arrived. A message is complete with its last
+ * frame. */
 static struct waits expected_waits(const struct host_arrivals *arrivals)
 {
 	struct waits waits = {0};
@@ -205,7 +206,7 @@ UNIT_TEST(modes_without_a_detector_do_without_voqs)
 	}
 }
 
-/* Deterministic routing keeps the order; whoever leaves it may overtake. */
+/* Deterministic routing keeps the order. Packets that leave it may overtake others. */
 UNIT_TEST(frames_overtake_only_where_something_is_adapted)
 {
 	struct virtual_lab lab;
@@ -216,7 +217,7 @@ UNIT_TEST(frames_overtake_only_where_something_is_adapted)
 		char mode[64];
 
 		snprintf(mode, sizeof(mode), "routing.adaptive=%s", modes[i]);
-		/* Nothing is congested: only who does not ask for it adapts. */
+		/* Without congestion, only modes that do not test for it adapt packets. */
 		RUN(&lab, mode, "routing.afi=true", "traffic[0].load=5%", "traffic[1].load=1%");
 		if (result_counter(&lab.result, "packets_adapted") == 0)
 			assert_int_equal(result_counter(&lab.result, "host_frames_overtaken"), 0);
@@ -242,7 +243,7 @@ UNIT_TEST(the_same_seed_gives_the_same_run)
 	}
 }
 
-/* The samples and the counters tell of the same things. */
+/* Samples and counters agree. */
 UNIT_TEST(samples_add_up_to_the_counters)
 {
 	OWNED(virtual_lab) lab;
@@ -260,7 +261,7 @@ UNIT_TEST(samples_add_up_to_the_counters)
 	assert_int_equal(result_counter(&lab.result, "arn_not_sent"), 0);
 }
 
-/* The adapted-flow channel is one more VC, and only what is adapted is in it. */
+/* The adapted-flow channel is an additional VC, and contains only adapted packets. */
 UNIT_TEST(only_adapted_packets_use_the_adapted_flow_channel)
 {
 	struct virtual_lab lab;
@@ -280,7 +281,7 @@ UNIT_TEST(only_adapted_packets_use_the_adapted_flow_channel)
 	virtual_lab_close(&lab);
 }
 
-/* Nobody sends any more: all buffers are empty. */
+/* Once hosts stop sending, all buffers become empty. */
 static void expect_all_arrived(const struct virtual_lab *lab)
 {
 	assert_int_equal(lab->result.packets.pending, 0);
@@ -291,8 +292,8 @@ static void expect_all_arrived(const struct virtual_lab *lab)
 		assert_int_equal(switch_stored_packets(lab->fabric->sw[at]), 0);
 }
 
-/* Each mode with each scheme, with AFI and without, random arrivals, messages of one frame to
- * several. */
+/* Each mode runs with each scheme, with and without AFI, with random arrivals and messages of one
+ * or several frames. */
 UNIT_TEST(all_that_was_sent_arrives_once_and_in_order)
 {
 	static const char *const queuing[] = {
@@ -324,7 +325,8 @@ UNIT_TEST(all_that_was_sent_arrives_once_and_in_order)
 	assert_true(held_ns > held);
 }
 
-/* There is room for a few frames only: hosts wait until some have gone, and nothing is lost. */
+/* There is space for only a few frames. Hosts wait until some frames have left, and nothing is
+ * lost. */
 UNIT_TEST(who_has_no_room_for_frames_that_wait_sends_later)
 {
 	for (unsigned i = 0; i < 8; i++) {
@@ -344,7 +346,7 @@ UNIT_TEST(who_has_no_room_for_frames_that_wait_sends_later)
 	}
 }
 
-/* Packets that a watchdog discards are given up: the packets after them are delivered. */
+/* Packets that a watchdog discards are given up, and the packets after them are delivered. */
 UNIT_TEST(nobody_waits_for_what_the_watchdog_has_discarded)
 {
 	uint64_t dropped = 0;
@@ -368,7 +370,7 @@ UNIT_TEST(nobody_waits_for_what_the_watchdog_has_discarded)
 	assert_true(dropped > 10);
 }
 
-/* The stricter the threshold, the more is marked; and marks change nothing else. */
+/* A stricter threshold marks more packets. Marks change nothing else. */
 UNIT_TEST(packets_are_marked_above_the_threshold)
 {
 	static const char *const threshold[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The audit of captures of the virtual clock: runs keep all rules, and a fault that is planted in
- * the bytes of a capture is named at its frame, wherever it is. */
+/* The audit of captures of the virtual clock. It accepts all runs, and reports a fault planted in
+ * the bytes of a capture at the frame with the fault. */
 
 #include <arpa/inet.h>
 
@@ -18,7 +18,7 @@
 #define FRAME_AT 28 /* in a packet block */
 #define SENT     5
 
-/* A record of a capture, and the block that has it. */
+/* A record of a capture, and its block. */
 struct record {
 	size_t at, bytes;
 	struct capture_packet packet;
@@ -26,7 +26,7 @@ struct record {
 	const struct frame_header *header; /* in the file */
 };
 
-/* With its records. */
+/* The file with its records. */
 struct shot {
 	struct virtual_shot run;
 	struct record *record;
@@ -78,7 +78,7 @@ static void shot_close(struct shot *shot)
 
 /* --- audits --- */
 
-/* When a port is captured. */
+/* The times at which a port is captured. */
 struct span {
 	uint64_t from_ns, to_ns;
 };
@@ -113,9 +113,9 @@ static struct audit *audit_bytes(const struct shot *shot, const uint8_t *bytes, 
 	return audit_from(shot, bytes, length, NULL);
 }
 
-#define WIRE_SLOWER 100000 /* an audit of the real clock allows for seconds */
+#define WIRE_SLOWER 100000 /* an audit of the real clock tolerates seconds */
 
-/* So slow that even links in use look as if they were down for a while. */
+/* So slow that even used links seem to be down for a while. */
 static void add_slowly(void *audit, const struct audit_frame_at *frame)
 {
 	struct audit_frame_at later = *frame;
@@ -137,7 +137,7 @@ static void expect_clean(const struct audit *audit, const char *what)
 
 /* --- captures of wires --- */
 
-/* The frames of a run as tcpdump shows them: once, on their wires. */
+/* The frames of a run as tcpdump captures them: once, on the wire. */
 static void add_wire(void *audit, const struct audit_frame_at *frame)
 {
 	struct audit_frame_at at = *frame;
@@ -170,7 +170,7 @@ static struct audit *audit_wires(const struct shot *shot, const uint8_t *bytes, 
 
 /* --- runs are clean --- */
 
-/* The topology alone lets the audit judge less, and it still finds nothing. */
+/* With only the topology, the audit checks less, and still reports nothing. */
 static void expect_clean_bare(struct shot *shot, const char *what)
 {
 	struct audit_run full = shot->run.rules;
@@ -188,7 +188,7 @@ static void expect_clean_bare(struct shot *shot, const char *what)
 	shot->run.rules = full;
 }
 
-/* As in a lab: captures of ports start and end at different times, and the clock is not exact. */
+/* As in a lab, captures of ports start and end at different times, and the clock is not exact. */
 static void expect_clean_from(struct shot *shot, unsigned seed, const char *what)
 {
 	struct audit_rules full = shot->run.rules.rules;
@@ -234,7 +234,7 @@ static bool try_drawn(unsigned seed)
 			virtual_fabric_create(shot.run.lab.topology, shot.run.lab.config, &error);
 	if (shot.run.lab.fabric == NULL) {
 		virtual_lab_close(&shot.run.lab);
-		return false; /* drawn settings may exclude each other */
+		return false; /* some drawn settings exclude each other */
 	}
 	virtual_shot_take(&shot.run);
 	audit = audit_bytes(&shot, shot.run.bytes, shot.run.length);
@@ -301,7 +301,8 @@ static bool was_lost(const struct cut *cut, const struct frame_header *header)
 	return false;
 }
 
-/* Arrivals at both ends of the cable are missing, and all that became of them. */
+/* The records of arrivals at both ends of the cable are missing, and so are the records of what
+ * these frames caused. */
 static void add_cut(void *ctx, const struct audit_frame_at *frame)
 {
 	struct cut *cut = ctx;
@@ -323,18 +324,18 @@ static void add_cut(void *ctx, const struct audit_frame_at *frame)
 
 /* --- planted faults --- */
 
-/* A changed capture: the block at 'record' may be followed by a copy. */
+/* A changed capture. The block at 'record' may be followed by a copy. */
 struct plant {
 	const struct shot *shot;
 	struct rng rng;
 	uint8_t *bytes;
 	size_t length;
-	unsigned record; /* where the fault is */
+	unsigned record; /* position of the fault */
 	uint64_t number; /* the frame that the finding must name */
 };
 
 typedef struct audit *audit_fn(const struct shot *shot, const uint8_t *bytes, size_t length);
-/* False: the fault cannot be there. */
+/* False: the fault cannot occur there. */
 typedef bool plant_fn(struct plant *plant);
 
 static uint8_t *frame_of(struct plant *plant, unsigned record)
@@ -348,7 +349,7 @@ static bool is_data_out(const struct record *record)
 	       record->header->kind == FRAME_DATA;
 }
 
-/* Copies the block behind itself; returns the copy's frame. */
+/* Inserts a copy of the block after it. Returns the frame of the copy. */
 static uint8_t *insert_copy(struct plant *plant)
 {
 	const struct record *record = &plant->shot->record[plant->record];
@@ -387,7 +388,7 @@ static bool plant_nowhere(struct plant *plant)
 	return true;
 }
 
-/* From here on the port grants a block less in VC 0. */
+/* From here on, the port grants one block less in VC 0. */
 static bool plant_leak(struct plant *plant)
 {
 	const struct record *first = &plant->shot->record[plant->record];
@@ -463,7 +464,7 @@ static bool plant_crc(struct plant *plant)
 	return true;
 }
 
-/* The message ends without its last frame, which the next frame of the pair shows. */
+/* The message ends without its last frame. The next frame of the pair reveals this. */
 static bool plant_tail(struct plant *plant)
 {
 	const struct record *own = &plant->shot->record[plant->record], *next = own;
@@ -485,7 +486,7 @@ static bool plant_tail(struct plant *plant)
 	return true;
 }
 
-/* The interface of the same switch with this port. Returns false if it has none. */
+/* Returns the interface of this port on the same switch. Returns false if there is none. */
 static bool move_output(struct plant *plant, uint8_t port)
 {
 	const struct record *record = &plant->shot->record[plant->record];
@@ -502,7 +503,7 @@ static bool move_output(struct plant *plant, uint8_t port)
 	return false;
 }
 
-/* By a port that the tables do not give. */
+/* The frame leaves through a port that the tables do not contain. */
 static bool plant_output(struct plant *plant)
 {
 	const struct record *record = &plant->shot->record[plant->record];
@@ -524,11 +525,11 @@ static bool plant_output(struct plant *plant)
 	return false;
 }
 
-/* The epoch before, when a cable was cut. */
+/* The epoch before a cable was cut. */
 static struct topology *joined_later;
 static struct audit_run former;
 
-/* By the port that the table of the former epoch gives. */
+/* The frame leaves through the port in the table of the previous epoch. */
 static bool plant_epoch(struct plant *plant)
 {
 	const struct record *record = &plant->shot->record[plant->record];
@@ -563,7 +564,7 @@ static bool is_from(const struct shot *shot, unsigned out, unsigned *entered)
 	return false;
 }
 
-/* The departure at this output before or after a record; records: none. */
+/* The departure at this output before or after a record. Returns 'records' if there is none. */
 static unsigned neighbour(const struct shot *shot, unsigned record, int step)
 {
 	const struct record *at = &shot->record[record];
@@ -575,8 +576,8 @@ static unsigned neighbour(const struct shot *shot, unsigned record, int step)
 	return shot->records;
 }
 
-/* A frame that came in behind it, by the same port and in the same VC, leaves by the same output.
- */
+/* A frame that arrived after it, through the same port and in the same VC, leaves through the same
+ * output. */
 static bool has_follower(const struct shot *shot, unsigned record)
 {
 	const struct record *own = &shot->record[record];
@@ -594,7 +595,7 @@ static bool has_follower(const struct shot *shot, unsigned record)
 	return false;
 }
 
-/* The frame enters a switch and is not seen again. */
+/* The frame enters a switch and does not appear again. */
 static bool plant_lost(struct plant *plant)
 {
 	const struct shot *shot = plant->shot;
@@ -624,8 +625,8 @@ static uint32_t credits_after(const struct record *record)
 	return text == NULL ? 0 : (uint32_t)strtoul(text + 8, NULL, 10);
 }
 
-/* Inputs j, i, j send in turn, and the first frame of i waits since before the first of j left.
- * With the last two exchanged, j sends twice while i waits. */
+/* Inputs j, i, j send in this order, and the first frame of i has waited since before the first of
+ * j left. If the last two are exchanged, j sends twice while i waits. */
 static bool plant_unfair(struct plant *plant)
 {
 	const struct shot *shot = plant->shot;
@@ -759,7 +760,7 @@ UNIT_TEST(frames_on_a_cable_that_was_cut_are_not_lost)
 	free(cut);
 }
 
-/* Violations after these frames of a capture of the real clock, which starts with the first. */
+/* Violations after these frames in a capture of the real clock that starts with the first one. */
 static uint64_t count_in(const struct record **record, unsigned records, enum audit_kind kind)
 {
 	struct audit_rules rules = by_table.run.rules.rules;
@@ -825,7 +826,7 @@ UNIT_TEST(a_capture_may_start_while_a_hot_spot_is_full)
 		expect_clean_from(&by_table, seed, "hot spot");
 }
 
-/* A loop that was stopped for a while looks like a cable that was cut. */
+/* A loop that is stopped for a while looks like a cut cable. */
 UNIT_TEST(frames_in_front_of_a_pause_are_not_lost)
 {
 	struct audit_rules full = by_choice.run.rules.rules;

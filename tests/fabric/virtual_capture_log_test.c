@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Captured frames of the parts of a fabric: in the order of events, and whole in another process.
- */
+/* Captured frames of a fabric's partitions are merged in event order, and are complete in another
+ * process. */
 
 #include "virtual/virtual_capture.h"
 
@@ -14,7 +14,7 @@
 #define ENTRIES 500
 #define PORTS   16
 
-/* Its entries come in the order of events, as those of a part do. */
+/* Its entries are in event order, like those of a partition. */
 static void fill(struct capture_log *log, unsigned which, uint64_t *random)
 {
 	struct capture_entry entry = {.device = which};
@@ -49,7 +49,7 @@ static void free_all(struct capture_log *log)
 		capture_log_free(&log[i]);
 }
 
-/* Takes all entries out and checks each with its frame and comment. */
+/* Takes all entries out and checks each, with its frame and comment. */
 static void expect_all(struct capture_log *log)
 {
 	unsigned taken[LOGS] = {0};

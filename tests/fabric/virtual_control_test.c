@@ -7,7 +7,7 @@
 #include "virtual/virtual_private.h"
 #include "virtual_lab.h"
 
-/* Hosts on a torus whose first links fill: transpose. */
+/* Hosts on a torus whose first links fill up with the pattern transpose. */
 static const char torus[] =
 	"weft: run/1\n"
 	"topology: \"torus:dims=4x4,hosts=1\"\n"
@@ -62,7 +62,7 @@ UNIT_TEST(the_fast_path_of_a_host_changes_nothing)
 	assert_int_equal(counter(&fast, "paths_opened"), counter(&slow, "paths_opened"));
 }
 
-/* Nothing arrives that would wake a host by chance when all its messages pause. */
+/* No frame arrives that could wake a host by chance while all its messages pause. */
 UNIT_TEST(messages_that_pause_leave_when_no_others_come)
 {
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -125,7 +125,7 @@ UNIT_TEST(throttling_the_host_holds_back_more_than_the_destination)
 
 UNIT_TEST(a_notification_takes_the_delays_of_the_way_back)
 {
-	/* Longer than the run: nothing is ever heard. */
+	/* Longer than the run, so no notification ever arrives. */
 	OWNED(virtual_lab) lab;
 
 	RUN(&lab, "nic.control=drb", "link.delay=1ms", "measure.duration=7ms");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The share of a link that credits let through (credit_cover.h) against one flow that is measured
- * on the virtual clock: drawn rates, delays, frames, buffers and rules of credits. */
+/* Compares the share of a link that credits allow (credit_cover.h) with a single flow on the
+ * virtual clock. Rates, delays, frames, buffers and credit rules are drawn. */
 
 #include "base/rng.h"
 #include "setup/credit_cover.h"
@@ -49,7 +49,8 @@ static void draw_case(struct rng *rng, char set[10][64])
 	snprintf(set[9], 64, "switch.routing-delay=%uns", (unsigned)draw(rng, 0, 300));
 }
 
-/* The worst of all links of the flow's path; in this uniform network all links are. */
+/* Returns the worst of all links on the flow's path. In this uniform network, all links are on
+ * it. */
 static uint32_t bound_of(const struct virtual_lab *lab)
 {
 	uint32_t min = UINT32_MAX;
@@ -64,7 +65,7 @@ static uint32_t bound_of(const struct virtual_lab *lab)
 	return min;
 }
 
-/* A window of 200 round trips. What its ends cut off is at most a buffer. */
+/* A window of 200 round trips. Its ends cut off at most one buffer. */
 static void check_case(char text[10][64], bool *bound)
 {
 	char warmup[64], duration[64], sample[64];
@@ -159,8 +160,8 @@ UNIT_TEST(links_that_replace_those_of_wormhole_switching_are_named)
 	}
 }
 
-/* 128 KiB are 62 frames of 2 KiB, 10.51 us of 100 Gbps. Their credits are away for two delays and a
- * transmission, and longer if 16 frames share a credit frame. */
+/* 128 KiB are 62 frames of 2 KiB, which take 10.51 us at 100 Gbps. Their credits are absent for two
+ * delays and one transmission, and longer if 16 frames share a credit frame. */
 UNIT_TEST(links_that_are_alike_are_one_line)
 {
 #define LONG                                                                               \

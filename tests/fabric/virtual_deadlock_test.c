@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Which buffers wait for each other: heads are planted by hand in a ring that has not run. */
+/* Finds the buffers that wait for each other. Heads are planted by hand in a ring that has not
+ * run. */
 
 #include <errno.h>
 
@@ -44,7 +45,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* The port of 'at' that leads to switch 'to'; to UINT32_MAX: to the host. */
+/* Returns the port of 'at' that leads to switch 'to', or to the host if 'to' is UINT32_MAX. */
 static unsigned port_to(const struct bed *bed, uint32_t at, uint32_t to)
 {
 	for (unsigned port = 0; port < bed->lab.fabric->sw[at]->ports; port++) {
@@ -69,8 +70,8 @@ static struct link_end *neighbour(const struct bed *bed, uint32_t at, unsigned p
 	return virtual_end_at(bed->lab.fabric, peer);
 }
 
-/* A head at switch 'at' in the buffer that its neighbour 'from' fills, for 'to', before others: a
- * queue of so many blocks. */
+/* Adds a head for 'to' at switch 'at', in the buffer that its neighbour 'from' fills, at the
+ * front of a queue with this many blocks. */
 static void plant_queue(
 	struct bed *bed, uint32_t at, uint32_t from, uint32_t to, bool credits, uint32_t blocks)
 {
@@ -92,7 +93,7 @@ static void plant_queue(
 		neighbour(bed, at, output)->rx[0].granted = tx->limit = tx->sent;
 }
 
-/* The buffer is full of it. */
+/* It fills the buffer. */
 static void plant(struct bed *bed, uint32_t at, uint32_t from, uint32_t to, bool credits)
 {
 	struct weft_switch *sw = bed->lab.fabric->sw[at];
@@ -160,7 +161,7 @@ UNIT_WITH(an_open_chain_is_none, set_up, tear_down)
 	assert_int_equal(found(bed, cycle), 0);
 }
 
-/* The room that the head of another queue leaves on its way to the host is enough. */
+/* The space that the head of another queue frees on its way to the host is sufficient. */
 UNIT_WITH(a_buffer_that_will_have_room_ends_the_circle, set_up, tear_down)
 {
 	struct bed *bed = *state;
@@ -176,7 +177,7 @@ UNIT_WITH(a_buffer_that_will_have_room_ends_the_circle, set_up, tear_down)
 	assert_int_equal(count_dead(bed, false), 0);
 }
 
-/* One of its queues continues, but never leaves enough room for the waiting head. */
+/* One of its queues continues, but never frees enough space for the waiting head. */
 UNIT_WITH(a_buffer_whose_room_does_not_suffice_is_part_of_a_circle, set_up, tear_down)
 {
 	struct bed *bed = *state;
@@ -192,7 +193,7 @@ UNIT_WITH(a_buffer_whose_room_does_not_suffice_is_part_of_a_circle, set_up, tear
 	assert_int_equal(count_dead(bed, false), RING);
 }
 
-/* It will be granted. */
+/* Credits will be granted. */
 UNIT_WITH(room_that_is_not_granted_yet_ends_the_circle, set_up, tear_down)
 {
 	struct bed *bed = *state;
@@ -213,7 +214,7 @@ UNIT_WITH(what_leads_into_a_circle_is_dead_with_it, set_up, tear_down)
 	plant_queue(bed, 1, UINT32_MAX, 2, false, FRAME);
 	assert_int_equal(found(bed, cycle), RING);
 	assert_int_equal(count_dead(bed, false), RING + 2);
-	assert_int_equal(count_dead(bed, true), 1); /* the buffer of the other host has room */
+	assert_int_equal(count_dead(bed, true), 1); /* the other host's buffer has space */
 }
 
 UNIT_WITH(who_has_not_waited_long_enough_is_not_stuck, set_up, tear_down)
@@ -231,7 +232,7 @@ UNIT_WITH(who_has_not_waited_long_enough_is_not_stuck, set_up, tear_down)
 	assert_int_equal(found_of_age(bed, PS_PER_MS, cycle), RING);
 }
 
-/* The reports of two processes on a circle, each on its own switches. */
+/* The reports of two processes about a cycle, each about its own switches. */
 static void report(struct bed *bed, struct deadlock_heads *all)
 {
 	const struct virtual_fabric *fabric = bed->lab.fabric;

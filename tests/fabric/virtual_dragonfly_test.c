@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Dragonfly routing in whole fabrics on the virtual clock: what 72 hosts accept, beside what the
- * papers say (Kim, Dally, Scott, Abts, ISCA 2008, section 5.2; Jiang, Kim, Dally, ISCA 2009). */
+/* Dragonfly routing in whole fabrics on the virtual clock. Compares the accepted traffic of 72
+ * hosts with the papers (Kim, Dally, Scott, Abts, ISCA 2008, section 5.2; Jiang, Kim, Dally, ISCA
+ * 2009). */
 
 #include "virtual_lab.h"
 #include "virtual_shift.h"
@@ -25,15 +26,15 @@ static const char fly_shift[] = FLY "  - {pattern: permutation, file: none, load
 #define HOSTS 72
 #define GROUP 8
 
-/* Every host sends to the same place of the next group. */
+/* Every host sends to the corresponding host of the next group. */
 static int write_shift(void **state)
 {
 	(void)state;
 	return virtual_shift_write(HOSTS, GROUP);
 }
 
-/* Accepted traffic in thousandths of the hosts' rate; nothing is lost, and hosts restore the
- * order. */
+/* Returns accepted traffic in thousandths of the hosts' rate. Nothing is lost, and hosts restore
+ * the order. */
 static unsigned accepted(const char *algorithm, const char *load, bool shifted)
 {
 	char algorithm_set[64], load_set[64], file_set[64];
@@ -60,13 +61,13 @@ UNIT_TEST(minimal_paths_carry_uniform_traffic)
 	assert_in_range(accepted("df-min", "100%", false), 880, 1000);
 }
 
-/* All packets of a group have one link: 1 / (a h). */
+/* All packets of a group share one link: 1 / (a h). */
 UNIT_TEST(minimal_paths_of_a_shift_share_one_link)
 {
 	assert_in_range(accepted("df-min", "100%", true), 123, 127);
 }
 
-/* Every packet takes two links between groups. */
+/* Every packet crosses two links between groups. */
 UNIT_TEST(detours_halve_what_any_pattern_can_have)
 {
 	assert_in_range(accepted("df-valiant", "45%", true), 435, 460);
@@ -83,7 +84,8 @@ UNIT_TEST(ugal_is_close_to_the_better_of_both)
 	assert_in_range(accepted("df-par", "60%", true), 450, 550);
 }
 
-/* It sees the busy global links of its neighbours (section 5.2: uniform as with minimal paths). */
+/* It knows the busy global links of its neighbours (section 5.2: uniform traffic as with minimal
+ * paths). */
 UNIT_TEST(the_oracle_is_closer_to_the_better_of_both)
 {
 	assert_in_range(accepted("df-ugal-g", "100%", false), 910, 1000);

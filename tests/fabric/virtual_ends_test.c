@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The virtual clock makes an event of the end of a transmission only when somebody needs it. Here
- * the same runs are made with an event for each end, and with hosts that send through their FIFOs:
- * nothing may come at another time. */
+/* The virtual clock creates an event for the end of a transmission only if it is needed. Here, the
+ * same runs are repeated with an event for each end, and with hosts that send through their FIFOs.
+ * Every frame must arrive at the same time. */
 
 #include "base/rng.h"
 #include "virtual/virtual_private.h"
@@ -34,7 +34,7 @@ static const char *pick(struct rng *rng, const char *const *from, unsigned count
 
 #define PICKS 9
 
-/* Buffers from a few packets on, where each end counts, to many. */
+/* Buffers from a few packets, where each end matters, to many. */
 static void draw(struct rng *rng, const char *set[PICKS])
 {
 	set[0] = PICK(rng, "switch.voq=true", "switch.voq=false");
@@ -95,7 +95,7 @@ UNIT_TEST(ends_without_an_event_change_no_delivery_and_no_link)
 	}
 }
 
-/* Hosts that leave their streams when the first notification comes, in the middle of anything. */
+/* Hosts leave their streams when the first notification arrives, at any point. */
 UNIT_TEST(leaving_the_stream_changes_no_delivery)
 {
 	static const char *const message[] = {
@@ -131,9 +131,8 @@ UNIT_TEST(leaving_the_stream_changes_no_delivery)
 	assert_true(diverted > 100);
 }
 
-/* The buffers of one switch as its frames tell of them: an account of its own, in which the space
- * of a packet is free when its tail has left, not before, and a credit frame is sent at the very
- * time at which one falls due. */
+/* A separate account of a switch's buffers, derived from its frames. The space of a packet is free
+ * when its tail has left, not before, and a credit frame is sent exactly when it becomes due. */
 #define PORTS       8
 #define LEAVING     64
 #define PS_PER_BYTE 80
@@ -159,8 +158,8 @@ static void leave(struct account *account, unsigned which)
 	credit_release(&account->rx[gone.input], gone.blocks);
 }
 
-/* The earliest tail, by time and output, that has left before a packet comes in at 'port' at 'now',
- * or -1. */
+/* Returns the earliest tail, by time and output, that left before a packet arrives at 'port' at
+ * 'now', or -1. */
 static int next_gone(const struct account *account, weft_time now, unsigned port)
 {
 	int first = -1;
@@ -178,7 +177,8 @@ static int next_gone(const struct account *account, weft_time now, unsigned port
 	return first;
 }
 
-/* The packets that have left by then made no credit frame due: there would have been one. */
+/* The packets that have left by then made no credit frame due; otherwise it would have been
+ * sent. */
 static void pass_time(struct account *account, weft_time now, unsigned port)
 {
 	for (int gone; (gone = next_gone(account, now, port)) >= 0;) {
@@ -193,7 +193,7 @@ static void see_credit(struct account *account, const struct virtual_trace_recor
 {
 	struct credit_rx *rx = &account->rx[record->at.port];
 
-	/* Tails of this very time, as many as had their turn, which is by output. */
+	/* Tails at exactly this time are processed in output order. */
 	for (unsigned output = 0; output < PORTS; output++)
 		for (unsigned i = account->count; i-- > 0;)
 			if (account->leaving[i].input == record->at.port &&
@@ -235,7 +235,8 @@ static uint64_t keep_account(const char *buffer, unsigned seed)
 	struct account account = {.count = 0};
 	OWNED(virtual_lab) lab;
 	char seed_text[32];
-	/* Long and short packets, so that one input's tails leave in another order than heads. */
+	/* Long and short packets, so that the tails of an input leave in a different order from the
+	 * heads. */
 	const char *set[] = {buffer, seed_text, "traffic[0].load=90%", "traffic[0].message=3999B",
 		"traffic[0].other-message=131B", "traffic[0].other-share=50%",
 		"traffic[0].arrivals=poisson", "measure.duration=200us"};

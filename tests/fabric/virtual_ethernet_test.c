@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Ethernet on the virtual clock: pause frames, drops and their recovery, DCQCN. */
+/* Ethernet on the virtual clock: pause frames, drops and their recovery, and DCQCN. */
 
 #include "virtual/virtual_pause.h"
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
 
-/* Seven hosts send to one, and the others to all. */
+/* Seven hosts send to one host, and the others to all. */
 static const char tree[] =
 	"weft: run/1\n"
 	"topology: \"rlft:ports=8,stages=2\"\n"
@@ -23,7 +23,7 @@ static const char tree[] =
 	"message: 16KiB}\n"
 	"  - {pattern: uniform, from: rest, load: 30%, message: 16KiB, arrivals: poisson}\n";
 
-/* Three hosts along a chain of switches send to the host at its end: a parking lot. */
+/* Three hosts along a chain of switches send to the host at its end (a parking lot). */
 static const char lot[] =
 	"weft: run/1\n"
 	"topology: {switches: [{name: s0, ports: 2}, {name: s1, ports: 3}, {name: s2, ports: 3}], "
@@ -51,7 +51,7 @@ static void assert_nothing_lost(const struct run_result *result)
 	assert_false(result->deadlock);
 }
 
-/* Jain's fairness index of what the entries of the traffic had accepted. */
+/* Returns Jain's fairness index of the accepted traffic of all traffic entries. */
 static double fairness(const struct run_result *result, uint32_t entries)
 {
 	double sum = 0, squares = 0;
@@ -98,7 +98,7 @@ UNIT_TEST(a_buffer_below_the_headroom_is_refused)
 		"expected a buffer of at least 29568B, or a different switch.pfc.xoff");
 }
 
-/* A frame that waits behind a pause frame arrives later by its time on the link. */
+/* A frame that waits for a pause frame arrives later by the pause frame's time on the link. */
 UNIT_TEST(a_pause_frame_takes_its_time_on_the_link)
 {
 	struct virtual_credit total[FRAME_VCS_MAX];
@@ -182,7 +182,7 @@ UNIT_TEST(dcqcn_shares_a_parking_lot_fairly)
 	assert_true(result.accepted > 0.9 / 4);
 }
 
-/* Queues stay near the thresholds of marking, and no more than the first pauses are sent. */
+/* Queues stay near the marking thresholds, and only the first pauses are sent. */
 UNIT_TEST(dcqcn_keeps_an_incast_short_of_pauses)
 {
 	static const char *const controls[] = {"nic.control=none", "nic.control=dcqcn"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Events of a run on the virtual clock: whatever happens to cables, each frame arrives once or is
+/* Events of a run on the virtual clock. Whatever happens to cables, each frame arrives once or is
  * counted, and credits come back. */
 
 #include "base/rng.h"
@@ -12,7 +12,7 @@
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
 
-/* Traffic ends long before the run does, so that what was lost can come again. */
+/* Traffic ends long before the run, so that lost frames can be resent. */
 static const char burst[] = "weft: run/1\n"
 			    "topology: \"rlft:ports=4,stages=3\"\n"
 			    "clock: virtual\n"
@@ -27,7 +27,7 @@ static const char burst[] = "weft: run/1\n"
 
 #define RUN(...) virtual_lab_ran(burst, VIRTUAL_LAB_SET(__VA_ARGS__))
 
-/* Nothing is under way: all that was sent was received, or counts as received. */
+/* Nothing is in flight: everything sent was received, or counts as received. */
 static void expect_credits_whole(const struct virtual_fabric *fabric)
 {
 	for (uint32_t i = 0; i < 2 * fabric->topology->links; i++) {
@@ -93,7 +93,7 @@ UNIT_TEST(a_longer_one_is_noticed_after_three_hellos_and_switches_discard_what_w
 
 UNIT_TEST(a_cut_cable_loses_what_it_carries_and_what_is_sent_into_it)
 {
-	/* h0 sends a frame of 2 KiB each 170 ns, as long as it has credits for 16 KiB. */
+	/* h0 sends a frame of 2 KiB every 170 ns until its credits for 16 KiB are used up. */
 	OWNED(virtual_lab) lab =
 		RUN("traffic=[{pattern: hotspot, from: [h0], to: [h5], load: 100%, "
 		    "message: 2KiB, arrivals: constant, stop: 1ms}]",
@@ -201,7 +201,7 @@ UNIT_TEST(new_routes_avoid_what_is_down_and_come_after_the_time_of_the_file)
 
 	assert_int_equal(result->event[0].reroute_ps, 400 * PS_PER_US);
 	assert_int_equal(result_counter(result, "reroutes_failed"), 0);
-	/* All that was lost came again on another path. */
+	/* Everything that was lost was resent on another path. */
 	assert_int_equal(result->packets.delivered, result->packets.injected);
 	assert_int_equal(result->packets.retransmitted, result->event[0].lost);
 	assert_int_equal(result->lost | result->duplicated | result->out_of_order, 0);
@@ -209,7 +209,7 @@ UNIT_TEST(new_routes_avoid_what_is_down_and_come_after_the_time_of_the_file)
 	expect_each_frame_once(lab.fabric);
 }
 
-/* Five switches, each linked to all others, need one layer; the ring that is left needs two. */
+/* Five switches that are all linked need one layer. The remaining ring needs two. */
 UNIT_TEST(new_routes_may_need_layers_that_the_first_ones_did_not)
 {
 	OWNED(virtual_lab) lab = RUN("topology=full:switches=5", "switch.vcs=2",
@@ -260,7 +260,7 @@ UNIT_TEST(a_host_that_is_cut_off_leaves_the_routes_as_they_are)
 	expect_all_recovered(&lab);
 }
 
-/* The routes of a ring and of its rest, each without a cycle, have one together. */
+/* The routes of a ring and of its remainder are acyclic, but form a cycle together. */
 #define RING                                                                         \
 	"topology=ring:switches=6,hosts=1", "routing={algorithm: ud, mode: source}", \
 		"mapper.after=100us", "events=[{at: 500us, link: 's0:1', down: forever}]"
@@ -315,8 +315,8 @@ UNIT_TEST(drain_pauses_even_where_routes_could_coexist)
 
 #define DRAWN_TEXT 4096
 
-/* 'count' events before 'end_us', of all kinds, that end in time; and one when credits are renewed.
- */
+/* Writes 'count' drawn events of all kinds that start before 'end_us'. Also cuts random links
+ * repeatedly, and switch s3 once. */
 static void draw(struct rng *rng, unsigned count, unsigned end_us, char text[DRAWN_TEXT])
 {
 	static const char *const effect[] = {"link: 's%u:%u', down: %uus",
@@ -402,7 +402,7 @@ UNIT_TEST(any_number_of_workers_gives_the_same_bytes)
 
 		rng_init(&rng, i, 1, 0);
 		draw(&rng, 20, 800, text);
-		if (i == 3) /* switches notice the first cut */
+		if (i == 3) /* the time until switches notice the first cut */
 			snprintf(text, sizeof(text),
 				"events=[{at: 100us, link: 's0:2', down: 800us}, "
 				"{every: 130us, jitter: 30%%, link: random, down: 70us}]");

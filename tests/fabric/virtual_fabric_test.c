@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Whole fabrics on the virtual clock: timing against formulas, queueing against theory, and the
- * invariants under load. */
+/* Whole fabrics on the virtual clock. Timing is compared with formulas, queueing with theory, and
+ * the invariants are checked under load. */
 
 #include <math.h>
 
@@ -26,7 +26,7 @@ static const char tree[] =
 
 #define RUN(text, ...) virtual_lab_result(text, VIRTUAL_LAB_SET(__VA_ARGS__))
 
-/* Host, leaf, spine, leaf, host: 4 links and 3 switches. */
+/* The path host, leaf, spine, leaf, host has 4 links and 3 switches. */
 #define FRAME_PS   ((FRAME_HEADER_BYTES + 1000 + FRAME_WIRE_OVERHEAD) * (weft_time)80)
 #define LINK_PS    (30 * PS_PER_NS)
 #define ROUTING_PS (100 * PS_PER_NS)
@@ -35,7 +35,8 @@ static void assert_latency(struct run_result *result, weft_time wanted_ps)
 {
 	assert_true(result->packets.delivered > 5);
 	assert_int_equal(result->samples, 1);
-	/* The sample's mean is that of picoseconds; all are equal, so it is each of them. */
+	/* The sample's mean is computed in picoseconds. All latencies are equal, so it equals
+	 * each of them. */
 	assert_true(
 		fabs(result->sample[0].latency_ns * (double)PS_PER_NS - (double)wanted_ps) < 0.01);
 	assert_int_equal(result->network_ns.max, ps_to_ns(wanted_ps));
@@ -73,7 +74,7 @@ UNIT_TEST(a_message_of_several_frames_follows_itself_closely)
 	assert_int_equal(result.total_ns.max, ps_to_ns(last));
 }
 
-/* 80 ps per byte: every fraction of a nanosecond comes once. */
+/* At 80 ps per byte, every fraction of a nanosecond occurs once. */
 UNIT_TEST(latencies_are_to_the_nearest_nanosecond)
 {
 	for (unsigned more = 0; more < 25; more++) {
@@ -86,7 +87,7 @@ UNIT_TEST(latencies_are_to_the_nearest_nanosecond)
 	}
 }
 
-/* One switch, 32 hosts, everybody sends as fast as it can to random others. */
+/* One switch with 32 hosts, each of which sends at full rate to random others. */
 static const char star[] = "weft: run/1\n"
 			   "topology: \"full:switches=1,hosts=32\"\n"
 			   "clock: virtual\n"
@@ -98,7 +99,7 @@ static const char star[] = "weft: run/1\n"
 			   "traffic:\n"
 			   "  - {pattern: uniform, from: all, load: 100%, message: 1KiB}\n";
 
-/* Karol, Hluchyj, Morgan 1987: 2 - sqrt(2) = 0.586 for many ports; 32 have a little more. */
+/* Karol, Hluchyj, Morgan 1987: 2 - sqrt(2) = 0.586 for many ports; slightly more for 32. */
 UNIT_TEST(heads_of_line_block_without_voqs)
 {
 	OWNED(run_result) result = RUN(star, "switch.voq=false");
@@ -113,7 +114,7 @@ UNIT_TEST(voqs_carry_nearly_everything)
 	assert_true(result.accepted > 0.96);
 }
 
-/* One of four hosts sends, in frames of whole picoseconds and in others. */
+/* One of four hosts sends frames that take whole picoseconds, and others that do not. */
 UNIT_TEST(a_flow_has_the_rate_of_its_link)
 {
 	static const unsigned gbps[] = {100, 2880, 99999, 100000};
@@ -140,7 +141,7 @@ UNIT_TEST(what_is_offered_is_accepted_at_low_load)
 	assert_true(result.accepted > 0.2985 && result.accepted < 0.3015);
 }
 
-/* More than a million looks of the watchdog. */
+/* The watchdog checks more than a million times. */
 UNIT_TEST(a_run_in_which_nothing_happens_can_be_stopped)
 {
 	atomic_bool stop = true;
@@ -164,7 +165,8 @@ static void assert_offered_and_accepted(struct run_result result, double load)
 	run_result_free(&result);
 }
 
-/* In a torus the next host is 3 bytes of route away, the farthest 18: much for 64-byte messages. */
+/* In a torus, the route to the next host has 3 bytes and to the farthest 18, which is much for
+ * 64-byte messages. */
 UNIT_TEST(source_routes_of_all_lengths_are_in_the_load)
 {
 	static const char *const patterns[] = {"{pattern: uniform", "{pattern: permutation",
@@ -183,7 +185,7 @@ UNIT_TEST(source_routes_of_all_lengths_are_in_the_load)
 	}
 }
 
-/* Nine in ten messages of one short frame, the others of eight full ones. */
+/* Nine of ten messages consist of one short frame, the others of eight full frames. */
 UNIT_TEST(frames_of_two_lengths_are_in_the_offered_load)
 {
 	assert_offered_and_accepted(RUN(star, "traffic[0].load=20%", "traffic[0].message=64B",
@@ -283,7 +285,7 @@ UNIT_TEST(links_say_how_busy_they_were)
 	assert_int_equal(busy, 4);
 }
 
-/* A run without warm-up that is all of samples. */
+/* A run without warm-up that consists only of samples. */
 UNIT_TEST(samples_of_links_add_up_to_the_links_of_the_run)
 {
 	OWNED(run_result) result = RUN(tree, "measure.link-series=true", "measure.sample=100us",
@@ -312,7 +314,7 @@ UNIT_TEST(samples_of_links_add_up_to_the_links_of_the_run)
 	}
 }
 
-/* 50 % of each sample up to 500 us, and nothing after it. */
+/* 50 % in each sample up to 500 us, and nothing afterwards. */
 UNIT_TEST(a_sample_of_links_is_of_its_own_time)
 {
 	OWNED(run_result) result = RUN(tree, "measure.link-series=true", "traffic[0].load=50%",
@@ -345,7 +347,7 @@ UNIT_TEST(links_are_measured_from_the_warm_up_on)
 	assert_true(result.messages.delivered > 100);
 }
 
-/* Frames last 333.6 ns, so three have begun within a microsecond. */
+/* A frame takes 333.6 ns, so three have started within a microsecond. */
 UNIT_TEST(no_link_is_busy_for_longer_than_there_was_time)
 {
 	OWNED(run_result) result = RUN(tree, "measure.links=true", "traffic[0].load=100%",
@@ -357,8 +359,8 @@ UNIT_TEST(no_link_is_busy_for_longer_than_there_was_time)
 	assert_true(max > 0.66 && max <= 1);
 }
 
-/* Two switches; a packet takes 100 ns on a link, and as long are the link and the routing: credits
- * come back after five packet times. */
+/* Two switches. A packet takes 100 ns on a link, as long as the delay and the routing take, so
+ * credits return after five packet times. */
 static uint64_t packets_through(const char *buffer, const char *credits)
 {
 	static const char text[] =
@@ -378,7 +380,8 @@ static uint64_t packets_through(const char *buffer, const char *credits)
 	return delivered;
 }
 
-/* A packet takes 20 blocks. If credits come in twos, a buffer of five packets is worth four. */
+/* A packet takes 20 blocks. If credits are returned for two packets at a time, a buffer of five
+ * packets is worth four. */
 UNIT_TEST(a_buffer_of_the_round_trip_suffices_with_credits_for_each_packet)
 {
 	assert_in_range(packets_through("switch.buffer=6400B", "switch.credits=each"), 9970, 10000);
@@ -389,7 +392,7 @@ UNIT_TEST(a_buffer_of_the_round_trip_suffices_with_credits_for_each_packet)
 		packets_through("switch.buffer=7680B", "switch.credits=coalesced"), 9970, 10000);
 }
 
-/* The limits that each end of a link got last. */
+/* The last limits that each end of a link received. */
 struct limits {
 	uint32_t seen[2][32][8][4]; /* hosts, switches */
 	unsigned frames;
@@ -412,7 +415,7 @@ static void see_limits(void *ctx, const struct virtual_trace_record *record)
 	}
 }
 
-/* Outputs that fall free at the same time make several frames of one input due. */
+/* Outputs that become free at the same time make several frames of one input due. */
 UNIT_TEST(credits_are_never_taken_back)
 {
 	struct limits limits = {.frames = 0};
@@ -438,8 +441,8 @@ UNIT_TEST(frames_of_several_routes_may_overtake)
 	assert_int_equal(result.out_of_order, 0);
 }
 
-/* 1,152 hosts: a byte for each number (virtual_fabric.c). Each host sends more than 254 short
- * frames to one other host. */
+/* With 1,152 hosts, each number takes one byte (virtual_fabric.c). Each host sends more than 254
+ * short frames to one other host. */
 UNIT_TEST(numbers_of_a_byte_count_on_when_frames_are_many)
 {
 	OWNED(virtual_lab) lab;
@@ -456,7 +459,7 @@ UNIT_TEST(numbers_of_a_byte_count_on_when_frames_are_many)
 	}
 }
 
-/* 3,456 hosts, a table of 2.5 MB. */
+/* With 3,456 hosts, the table takes 2.5 MB. */
 static const char large[] = "weft: run/1\n"
 			    "topology: \"rlft:ports=24,stages=3\"\n"
 			    "clock: virtual\n"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Schedules in GOAL on the virtual clock: times to the picosecond, and the generated exchanges to
- * their ends. */
+/* Schedules in GOAL on the virtual clock. Times are checked to the picosecond, and generated
+ * exchanges are run to their end. */
 
 #include <errno.h>
 #include <math.h>
@@ -30,7 +30,7 @@ static void write_file(char *path, const char *contents)
 	close(file);
 }
 
-/* A fat tree of 32 hosts, 4 on a leaf; a schedule and what stands behind it in the list. */
+/* A fat tree of 32 hosts, 4 per leaf. The schedule may be followed by other entries of the list. */
 static void write_text(char text[1024], const char *path, const char *start, const char *beside)
 {
 	snprintf(text, 1024,
@@ -98,7 +98,7 @@ UNIT_TEST(there_and_back_takes_what_the_formula_says)
 	run_result_free(&outcome.result);
 }
 
-/* Runs flows; 'network' has the lines of topology and routing. */
+/* Runs flows. 'network' contains the lines for topology and routing. */
 static void run_flows(struct virtual_lab *lab, const char *network, const char *flows)
 {
 	char path[32], text[1024];
@@ -139,7 +139,7 @@ UNIT_TEST(shares_of_flows_are_of_the_links_of_the_hosts_that_send)
 	assert_float_equal(result->entry[0].accepted * 2, result->accepted * 8, 1e-12);
 }
 
-/* The formula for the empty network, to which slowdowns are relative, is exact. */
+/* The formula for the empty network, on which slowdowns are based, is exact. */
 UNIT_TEST(a_flow_alone_has_a_slowdown_of_one)
 {
 	/* With shortest paths and without source routes. */
@@ -217,7 +217,7 @@ UNIT_TEST(ranks_of_a_host_copy_and_only_others_use_the_network)
 
 #define CONTROL_PS SAME_LEAF(16) /* a request or an answer */
 
-/* S of LogGP: the request waits for the recv, the answer lets the message go. */
+/* S of LogGP: the request waits for the recv, and the answer starts the message. */
 UNIT_TEST(a_message_above_the_rendezvous_asks_first)
 {
 	static const char schedule[] =
@@ -254,7 +254,8 @@ UNIT_TEST(a_message_above_the_rendezvous_asks_first)
 	}
 }
 
-/* Beyond RUN_MESSAGE_MAX a message takes as long as messages of that length and one of the rest. */
+/* A message longer than RUN_MESSAGE_MAX takes as long as messages of that length and one with the
+ * remainder. */
 UNIT_TEST(a_message_in_pieces_takes_as_long_as_its_pieces)
 {
 	static const char whole[] = "num_ranks 2\nrank 0 {\nsend 67118864b to 1\n}\n"
@@ -273,7 +274,8 @@ UNIT_TEST(a_message_in_pieces_takes_as_long_as_its_pieces)
 	run_result_free(&two.result);
 }
 
-/* A message of several frames has arrived when its last one has; the next leaves behind it. */
+/* A message of several frames has arrived when its last frame has. The next message leaves after
+ * it. */
 UNIT_TEST(messages_of_several_frames_arrive_with_their_last_one)
 {
 	static const char schedule[] =
@@ -320,7 +322,7 @@ UNIT_TEST(the_generated_exchanges_end_the_same_way_each_time)
 	}
 }
 
-/* Completion on a crossbar, where nothing contends but on the hosts' own links. */
+/* Completion time on a crossbar, where the only contention is on the hosts' own links. */
 static double complete_on_crossbar(const struct goal_generate_config *config, const char *overhead)
 {
 	struct virtual_lab lab;
@@ -348,7 +350,7 @@ static double complete_on_crossbar(const struct goal_generate_config *config, co
 	return completion;
 }
 
-/* A message of so many bytes alone: alpha + beta x bytes, in frames. */
+/* Time of a message of this size alone: alpha + beta x bytes, in frames. */
 static double alone_ns(uint64_t bytes)
 {
 	const struct goal_generate_config config = {"bcast", 2, bytes, 1, 0};
@@ -399,7 +401,7 @@ UNIT_TEST(collectives_take_the_time_of_their_alpha_beta_bound)
 	}
 }
 
-/* Each of its 30 steps has two overheads, of the send and of the recv. */
+/* Each of its 30 steps has two overheads, one for the send and one for the recv. */
 UNIT_TEST(a_ring_takes_its_steps_and_their_overheads)
 {
 	const struct goal_generate_config config = {"allreduce-ring", 16, 16000, 1, 0};
@@ -424,7 +426,7 @@ UNIT_TEST(a_schedule_that_does_not_end_is_judged)
 static const char one_message[] =
 	"num_ranks 2\nrank 0 {\nsend 100000b to 1\n}\nrank 1 {\nrecv 100000b from 0\n}\n";
 
-/* Time of one message from h0 to h1 beside other traffic, ns. */
+/* Time of one message from h0 to h1 beside other traffic, in ns. */
 static uint64_t completion_beside(const char *beside)
 {
 	struct outcome outcome = run_beside(one_message, "0ns", beside);
@@ -443,13 +445,14 @@ UNIT_TEST(traffic_beside_a_schedule_only_takes_its_share_of_the_links)
 	assert_int_equal(completion_beside(", {pattern: hotspot, from: [h8, h12], to: [h16], "
 					   "load: 100%, message: 4KiB}"),
 		alone);
-	/* Half of h1's link. What its senders send is nothing to the schedule. */
+	/* It takes half of h1's link. Messages of its senders do not belong to the schedule. */
 	assert_in_range(completion_beside(", {pattern: hotspot, from: [h2], to: [h1], load: 100%, "
 					  "message: 4KiB}"),
 		alone * 18 / 10, alone * 21 / 10);
 }
 
-/* Measuring lasts from the first send, at 0, to the last delivery, and as long as a link is. */
+/* The measurement lasts from the first send, at 0, to the last delivery, plus the delay of a
+ * link. */
 UNIT_TEST(throughput_is_that_of_the_time_that_the_schedule_took)
 {
 	static const char *const looks[][2] = {{"measure.sample=1us", "watchdog=50ms"},
@@ -477,7 +480,7 @@ UNIT_TEST(a_run_ends_with_its_schedule_and_not_with_a_sample)
 
 	assert_int_equal(few.result.packets.delivered, many.result.packets.delivered);
 	assert_int_equal(few.result.fingerprint, many.result.fingerprint);
-	/* 25 frames of the one, in whose time the other sends as many. */
+	/* 25 frames of one flow, during which the other flow sends as many. */
 	assert_in_range(few.result.packets.delivered, 48, 51);
 	run_result_free(&few.result);
 	run_result_free(&many.result);
@@ -494,7 +497,7 @@ UNIT_TEST(a_message_that_nobody_receives_arrives_before_the_end)
 	run_result_free(&outcome.result);
 }
 
-/* Oblivious routing draws a way for each frame, and beside other traffic ways take different
+/* Oblivious routing draws a path for each frame, and beside other traffic, paths take different
  * times. */
 UNIT_TEST(a_schedule_ends_where_frames_overtake)
 {

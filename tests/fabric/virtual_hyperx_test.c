@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* omni-war in whole fabrics on the virtual clock (McDonald et al., SC 2019), and dal and ugal
- * beside it. With a high bias there are no detours, and switches choose among minimal links. */
+/* omni-war, dal and ugal in whole fabrics on the virtual clock (McDonald et al., SC 2019). With a
+ * high bias, there are no detours, and switches choose among minimal links. */
 
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
@@ -26,7 +26,7 @@ static const char shifted[] = HYPERX "  - {pattern: permutation, file: none, loa
 #define HOSTS 64
 #define EACH  4
 
-/* Every host sends to the same place at the next switch. */
+/* Every host sends to the corresponding host of the next switch. */
 static int write_shift(void **state)
 {
 	(void)state;
@@ -36,7 +36,7 @@ static int write_shift(void **state)
 #define DETOURS "routing.ugal-bias=0B"
 #define MINIMAL "routing.ugal-bias=1MiB"
 
-/* Accepted traffic in thousandths of the hosts' rate. */
+/* Returns accepted traffic in thousandths of the hosts' rate. */
 static unsigned accepted(const char *bias, const char *load, bool shifts)
 {
 	return virtual_shift_accepted(shifts ? shifted : uniform, shifts, bias, load);
@@ -50,7 +50,8 @@ UNIT_TEST(uniform_traffic_is_carried_as_on_minimal_links_until_these_are_nearly_
 	assert_in_range(accepted(DETOURS, "traffic[0].load=100%", false), 740, 900);
 }
 
-/* Minimal: four hosts have one link. With detours the row carries them over two others as well. */
+/* With minimal paths, four hosts share one link. With detours, two other links of the row carry
+ * part of the traffic. */
 UNIT_TEST(detours_carry_a_shift_that_minimal_links_do_not)
 {
 	assert_in_range(accepted(MINIMAL, "traffic[0].load=45%", true), 245, 255);

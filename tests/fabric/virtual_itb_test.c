@@ -9,7 +9,7 @@
 
 #define RUN(text, ...) virtual_lab_ran(text, VIRTUAL_LAB_SET(__VA_ARGS__))
 
-/* h1, s1, s2, s6, h6, s6, s7, h7: 7 links and 5 times through a switch. */
+/* The path h1, s1, s2, s6, h6, s6, s7, h7 has 7 links and passes switches 5 times. */
 static const char quiet[] =
 	"weft: run/1\n"
 	"topology: \"torus:dims=4x4,hosts=1\"\n"
@@ -37,7 +37,7 @@ static void expect_latency(struct virtual_lab *lab, weft_time wanted_ps)
 	virtual_lab_close(lab);
 }
 
-/* The whole frame must be there, which takes longer than detection and programming. */
+/* The whole frame must have arrived, which takes longer than detection and programming. */
 UNIT_TEST(a_long_frame_takes_two_transmissions)
 {
 	struct virtual_lab lab = RUN(quiet, "seed=7");
@@ -45,7 +45,7 @@ UNIT_TEST(a_long_frame_takes_two_transmissions)
 	expect_latency(&lab, WAY_PS + 2 * FRAME(1000) * BYTE_PS);
 }
 
-/* h1, s1, s2, s6, s7, h7. */
+/* The path is h1, s1, s2, s6, s7, h7. */
 UNIT_TEST(a_host_that_absorbs_on_contention_is_passed_by_in_an_idle_network)
 {
 	const weft_time way_ps = 5 * 30 * PS_PER_NS + 4 * 100 * PS_PER_NS + FRAME(1000) * BYTE_PS;
@@ -91,7 +91,7 @@ UNIT_TEST(detection_and_programming_are_configurable)
 	expect_latency(&lab, WAY_PS + 2375 * PS_PER_NS + FRAME(32) * BYTE_PS);
 }
 
-/* Store-and-forward of messages would take 5 more transmissions than cut-through at the host. */
+/* Storing and forwarding messages would take 5 more transmissions than cut-through at the host. */
 UNIT_TEST(reinjection_begins_before_the_message_is_complete)
 {
 	struct virtual_lab lab = RUN(quiet, "traffic[0].message=6000B", "nic.mtu=1000B");
@@ -138,7 +138,7 @@ static void expect_whole(struct virtual_lab *lab)
 		assert_true(result_counter(&lab->result, "host_itb_absorbed") > 100);
 }
 
-/* Networks, placings of ITBs, lengths, VCs; all hosts send as fast as they can. */
+/* Networks, positions of ITBs, lengths and VCs are drawn. All hosts send at full rate. */
 UNIT_TEST(nothing_is_lost_reordered_or_stuck_under_full_load_with_pool_enough)
 {
 	static const char *const topology[] = {
@@ -181,7 +181,8 @@ UNIT_TEST(a_small_pool_is_never_over_and_what_it_discards_is_counted)
 	assert_false(result->deadlock);
 }
 
-/* All hosts always have messages of their own, and one VC: what lets one go lets the other. */
+/* All hosts always have messages of their own, and there is one VC, so one kind of traffic blocks
+ * the other. */
 UNIT_TEST(own_messages_are_never_starved)
 {
 	OWNED(virtual_lab) lab = RUN(busy, "routing.algorithm=bmax-itb");
@@ -190,14 +191,14 @@ UNIT_TEST(own_messages_are_never_starved)
 	for (uint32_t i = 0; i < lab.fabric->hosts; i++) {
 		const struct datagram *nic = &lab.fabric->host[i].nic;
 
-		/* Up to the messages of which the pool is full, and the first 50 in the queue. */
+		/* The messages that fill the pool, and the first 50 in the queue. */
 		assert_true(nic->frames_sent * 4 + 4 >= nic->itb->reinjected);
 		loaded += nic->itb->reinjected > 500;
 	}
 	assert_true(loaded > 4);
 }
 
-/* Figure 96 of the thesis: below saturation nobody waits behind what is in transit. */
+/* Figure 96 of the thesis: below saturation, no message waits for messages in transit. */
 UNIT_TEST(below_saturation_own_messages_do_not_pile_up)
 {
 	OWNED(virtual_lab) lab = RUN(busy, "traffic[0].load=20%", "switch.buffer=64KiB");
@@ -217,7 +218,7 @@ UNIT_TEST(the_same_seed_gives_the_same_result_to_the_last_bit)
 	assert_int_not_equal(first.result.fingerprint, other.result.fingerprint);
 }
 
-/* Minimal routes round a ring in one VC, everybody sends as fast as he can. */
+/* Minimal routes around a ring in one VC. All hosts send at full rate. */
 static const char ring[] = "weft: run/1\n"
 			   "topology: \"ring:switches=6,hosts=2\"\n"
 			   "clock: virtual\n"
@@ -230,7 +231,7 @@ static const char ring[] = "weft: run/1\n"
 			   "traffic:\n"
 			   "  - {pattern: uniform, from: all, load: 100%, message: 1KiB}\n";
 
-/* Each channel ends at the switch that the next one leaves, and so round. */
+/* Each channel ends at the switch from which the next channel starts, around the ring. */
 static void expect_circle(const struct virtual_lab *lab)
 {
 	const struct virtual_fabric *fabric = lab->fabric;

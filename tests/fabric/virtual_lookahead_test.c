@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* How long the rounds of a fabric on several threads are, and that nothing comes too late in them.
- */
+/* The length of rounds in a fabric on several threads, and that nothing arrives too late in a
+ * round. */
 
 #include <unistd.h>
 
@@ -50,7 +50,7 @@ UNIT_TEST(a_switch_that_stores_waits_for_the_tail_of_a_packet)
 	assert_int_equal(lookahead.packet_ps, 30 * NS + FRAME);
 }
 
-/* Other things than credit frames cross there, or switches send these at other times. */
+/* Not only credit frames cross there, or switches send these at other times. */
 UNIT_TEST(what_crosses_sooner_than_packets_shortens_rounds)
 {
 	const struct virtual_lookahead lookahead[] = {
@@ -64,7 +64,7 @@ UNIT_TEST(what_crosses_sooner_than_packets_shortens_rounds)
 		assert_int_equal(lookahead[i].packet_ps, lookahead[i].min_ps);
 }
 
-/* Such routes may end at a switch, which discards a packet at once when it comes. */
+/* Such routes may end at a switch, which discards a packet as soon as it arrives. */
 UNIT_TEST(routes_of_a_file_shorten_rounds)
 {
 	struct error error = {""};
@@ -81,7 +81,8 @@ UNIT_TEST(a_round_ends_before_a_credit_frame_of_it_can_be_elsewhere)
 	const struct virtual_lookahead lookahead = {
 		.min_ps = 30, .packet_ps = 180, .frame_ps = 100};
 
-	/* The transmissions of the round end after 100, and credit frames are there after 130. */
+	/* The transmissions of the round end after 100, and their credit frames arrive after
+	 * 130. */
 	assert_int_equal(virtual_lookahead_end(&lookahead, 1000, WEFT_TIME_NEVER), 1130);
 	assert_int_equal(virtual_lookahead_end(&lookahead, 1000, 1040), 1070);
 	assert_int_equal(virtual_lookahead_end(&lookahead, 1000, 1000), 1030);
@@ -145,7 +146,7 @@ static uint64_t count_rounds(const char *routing_delay)
 	return rounds;
 }
 
-/* With 120 ns instead of 30, but for a credit frame now and then. */
+/* 120 ns instead of 30, except for an occasional credit frame. */
 UNIT_TEST(a_routing_delay_makes_rounds_fewer)
 {
 	assert_in_range(count_rounds("switch.routing-delay=90ns"), 1,
@@ -161,7 +162,7 @@ static const char *pick(struct rng *rng, const char *const *from, unsigned count
 	pick(rng, (const char *const[]){__VA_ARGS__}, \
 		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
-/* In which credit frames decide how long rounds are: small buffers, frames of all lengths. */
+/* Credit frames determine the length of rounds: small buffers, frames of all lengths. */
 static void draw(unsigned seed, struct drawn *drawn)
 {
 	struct rng generator, *rng = &generator;
@@ -198,7 +199,7 @@ UNIT_TEST(no_credit_frame_comes_too_late)
 	}
 }
 
-/* Parts know of its end after a round, and go on for the longest delay then. */
+/* Partitions learn of the end after a round, and continue for up to the longest delay. */
 UNIT_TEST(a_schedule_shortens_rounds)
 {
 	char path[] = "/tmp/weft-lookahead-XXXXXX", file[64];
@@ -213,7 +214,7 @@ UNIT_TEST(a_schedule_shortens_rounds)
 	unlink(path);
 }
 
-/* A credit frame for each packet, and slow links, on which many are under way. */
+/* A credit frame for each packet, and slow links that carry many packets. */
 static const char *const many_ends[] = {"topology=rlft:ports=12,stages=3", "link.rate=1Gbps",
 	"switch.credits=each", "switch.routing-delay=100ns", "traffic[0].load=100%",
 	"measure={warmup: 0us, duration: 60us, sample: 20us}"};

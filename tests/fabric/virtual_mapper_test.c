@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Mappers on the virtual clock: they find routes that avoid what is cut, as the fabric's traffic.
- */
+/* Mappers on the virtual clock find routes that avoid cut cables, while traffic flows. */
 
 #include <errno.h>
 
@@ -17,7 +16,7 @@
 	"mapper={after: mapper, listen: 1ms, gather: 100us, heartbeat: 1ms, lease: 3ms, " \
 	"takeover: 4ms, retry: 1ms, sweep: 5ms, drain: 2ms" more "}"
 
-/* Traffic ends long before the run does, so that what was lost can come again. */
+/* Traffic ends long before the run, so that lost frames can be resent. */
 static const char burst[] = "weft: run/1\n"
 			    "topology: \"rlft:ports=4,stages=3\"\n"
 			    "clock: virtual\n"
@@ -33,7 +32,7 @@ static const char burst[] = "weft: run/1\n"
 #define CUT      "events=[{at: 1ms, link: 's0:2', down: forever}]"
 #define RUN(...) virtual_lab_ran(burst, VIRTUAL_LAB_SET(__VA_ARGS__))
 
-/* Found after three hellos and the gathering of reports, and sooner than traffic ends. */
+/* Found after three hellos and the time for gathering reports, before traffic ends. */
 static void expect_healed(const struct virtual_lab *lab)
 {
 	const struct run_result_event *event = &lab->result.event[0];
@@ -72,7 +71,7 @@ UNIT_TEST(switches_use_the_vc_classes_of_mapped_tables)
 	assert_non_null(lab.fabric->sw[0]->vc_rule);
 }
 
-/* With new tables the lengths are those of other paths. */
+/* With new tables, the lengths belong to other paths. */
 UNIT_TEST(switches_forget_the_lengths_of_paths_with_their_first_tables)
 {
 	OWNED(virtual_lab) lab = RUN(MAPPER(""), CUT, "topology=torus:dims=4x4,hosts=1",
@@ -84,7 +83,7 @@ UNIT_TEST(switches_forget_the_lengths_of_paths_with_their_first_tables)
 		assert_null(lab.fabric->sw[i]->detour.config.lengths);
 }
 
-/* The routes of a ring and of its rest, each without a cycle, have one together. */
+/* The routes of a ring and of its remainder are acyclic, but form a cycle together. */
 UNIT_TEST(routes_that_could_deadlock_together_follow_each_other_after_a_pause)
 {
 	OWNED(virtual_lab) lab = RUN(MAPPER(""), "topology=ring:switches=6,hosts=1",
@@ -127,7 +126,7 @@ UNIT_TEST(each_plane_has_a_mapper_that_heals_it)
 	assert_int_equal(lab.result.warnings, 0);
 }
 
-/* A line of two switches is cut in the middle; then each half loses a host. */
+/* A line of two switches is cut in the middle. Then each half loses a host. */
 UNIT_TEST(each_half_of_a_fabric_that_is_cut_in_two_has_a_mapper)
 {
 	OWNED(virtual_lab) lab = RUN(MAPPER(""), "topology=mesh:dims=2x1,hosts=4",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Mapping on the virtual clock: the same figures each time, and no more frames than in proportion
- * to the cables. */
+/* Mapping on the virtual clock gives the same figures each time, and the number of frames grows
+ * only in proportion to the cables. */
 
 #include "virtual_mapping.h"
 
@@ -32,7 +32,7 @@ UNIT_TEST(mapping_takes_the_same_each_time)
 	assert_int_equal(a.heal.hops, b.heal.hops);
 }
 
-/* 72 hosts on 144 cables, 432 on 1,296. */
+/* 72 hosts with 144 cables, and 432 hosts with 1,296 cables. */
 UNIT_TEST(frames_and_time_are_linear_in_cables)
 {
 	struct virtual_mapping_result small = map("rlft:ports=12,stages=2", "dmodk", true);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Waiting against queueing theory. Messages of one length that arrive as a Poisson process at one
- * server wait rho / (2 (1 - rho)) service times in the mean (M/D/1, Pollaczek and Khinchine).
- * Where several links of equal rate lead to the last one, a message waits as long in all of them
- * together as it would at the last link alone (Shalmon and Kaplan, A tandem network of queues with
- * deterministic service and intermediate arrivals, Operations Research 32(4), 1984).
- *
- * Each mean is that of 20 runs with seeds of their own, with the 95 % interval of Student's t. The
- * same by hand: docs/developer/testing.md. */
+/* Compares waiting times with queueing theory. Messages of equal length that arrive as a Poisson
+ * process at one server wait rho / (2 (1 - rho)) service times on average (M/D/1, Pollaczek and
+ * Khinchine). Where several links of equal rate lead to the last one, a message waits as long in
+ * all of them together as it would at the last link alone (Shalmon and Kaplan, A tandem network of
+ * queues with deterministic service and intermediate arrivals, Operations Research 32(4), 1984).
+ * Each mean is over 20 runs with different seeds, with a 95 % interval from Student's t. */
 
 #include <math.h>
 
@@ -20,7 +18,7 @@
 /* 1000 bytes of payload at 1 Gbps. */
 #define SERVICE_NS (8 * (1000 + FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD))
 
-/* Links without delay, switches without routing delay, buffers that are never full. */
+/* Links have no delay, switches have no routing delay, and buffers never fill up. */
 static const char text[] =
 	"weft: run/1\n"
 	"topology: \"full:switches=1,hosts=2\"\n"
@@ -34,7 +32,7 @@ static const char text[] =
 	"  - {pattern: hotspot, from: [h0], to: [h1], load: 50%, message: 1000B, "
 	"arrivals: poisson}\n";
 
-/* Mean time from generation to delivery. */
+/* Returns the mean time from generation to delivery. */
 static double run(const char *const *set, unsigned sets)
 {
 	OWNED(run_result) result = virtual_lab_result(text, set, sets);
@@ -47,7 +45,7 @@ static double run(const char *const *set, unsigned sets)
 struct place {
 	const char *topology, *routing, *from, *switching;
 	unsigned sources;
-	unsigned links; /* from source to destination; each takes a service time */
+	unsigned links; /* links from source to destination; each takes a service time */
 };
 
 static struct confidence waiting(const struct place *place, unsigned load_percent)
@@ -76,7 +74,7 @@ static void assert_waits_as_md1(const struct place *place)
 
 		print_message("%u %%: waits %.1f ± %.1f ns, M/D/1 %.1f ns\n", load, wait.mean,
 			wait.half_width, wanted);
-		/* An interval that says something. */
+		/* The interval is narrow enough to be meaningful. */
 		assert_true(wait.half_width < 0.04 * wanted);
 		assert_true(fabs(wait.mean - wanted) <= wait.half_width);
 	}

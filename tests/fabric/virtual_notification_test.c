@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Figures 1 and 4 of the ARN+AFI paper on a whole fabric: where flows meet, how far notifications
- * travel, who acts, in which channel the packets go on, and that all ends when the cause has. */
+/* Figures 1 and 4 of the ARN+AFI paper in a whole fabric: where flows meet, how far notifications
+ * travel, which devices act, in which channel the packets continue, and that everything ends when
+ * the cause is gone. */
 
 #include "setup/congestion_setup.h"
 #include "switch/switch_congestion.h"
@@ -10,8 +11,8 @@
 #include "virtual/virtual_trace.h"
 #include "virtual_lab.h"
 
-/* 16 hosts, two at each leaf, four in each of the trees below the top. Two of them send all they
- * can to h0 until 'stop', and then a little. The switches act as the paper's letter says. */
+/* 16 hosts, two at each leaf and four in each of the trees below the top. Two of them send at full
+ * rate to h0 until 'stop', and then a little. The switches follow the literal text of the paper. */
 static const char tree[] =
 	"weft: run/1\n"
 	"topology: \"rlft:ports=4,stages=3\"\n"
@@ -33,14 +34,14 @@ static const char tree[] =
 #define STAGES 4
 #define NOBODY 99
 
-/* Observed events, in the order of time. */
+/* Observed events, in order of time. */
 struct story {
 	struct virtual_lab lab;
 	weft_time first_arn;
 	unsigned roots_then;       /* at the first notification */
-	unsigned root_stage;       /* stage of the switch that has one then */
-	unsigned first_told;       /* stage of who gets it */
-	unsigned arns[STAGES];     /* that came in, by stage, until somebody acted */
+	unsigned root_stage;       /* stage of the switch that then has one */
+	unsigned first_told;       /* stage of the receiver */
+	unsigned arns[STAGES];     /* received by stage, until a device acted */
 	unsigned actor;            /* stage of the first device that sends an adapted packet */
 	weft_time acted, last_act; /* adapted packets that an actor sends */
 	uint64_t astray;           /* adapted packets in other VCs, or others in the AFC */
@@ -112,8 +113,8 @@ static void tell(struct story *story, const char *const *set, unsigned sets)
 
 #define TELL(story, ...) tell(story, VIRTUAL_LAB_SET(__VA_ARGS__))
 
-/* Nothing is told before the detector's time has passed; both channels lead to h0; and when the
- * cause has gone, all forget. */
+/* No notification is sent before the detector's time has passed. Both channels lead to h0. When the
+ * cause is gone, all switches forget the root. */
 static void assert_it_begins_and_ends(const struct story *story)
 {
 	assert_int_equal(story->roots_then, 1);
@@ -125,8 +126,8 @@ static void assert_it_begins_and_ends(const struct story *story)
 	assert_true(result_counter(&story->lab.result, "arn_entries_expired") > 0);
 }
 
-/* Flow A, and figure 4 event by event: the flows meet at the top, the switch below on the way up
- * goes around. */
+/* Flow A, with the events of figure 4: the flows meet at the top, and the switch below it on the
+ * way up sends packets around it. */
 UNIT_TEST(between_stages_3_and_2_a_switch_of_stage_2_acts)
 {
 	struct story story;
@@ -142,7 +143,7 @@ UNIT_TEST(between_stages_3_and_2_a_switch_of_stage_2_acts)
 	virtual_lab_close(&story.lab);
 }
 
-/* Flow B: one comes from the next leaf, one from far; they meet in stage 2. */
+/* Flow B: one flow comes from the next leaf and one from far away. They meet in stage 2. */
 UNIT_TEST(between_stages_2_and_1_a_leaf_acts)
 {
 	struct story story;
@@ -155,7 +156,7 @@ UNIT_TEST(between_stages_2_and_1_a_leaf_acts)
 	virtual_lab_close(&story.lab);
 }
 
-/* Flow C: they meet at the destination's leaf. Nobody can go around; the hosts act. */
+/* Flow C: the flows meet at the destination's leaf. No switch can avoid it, so the hosts act. */
 UNIT_TEST(at_the_last_switch_the_hosts_act)
 {
 	struct story story;
@@ -170,7 +171,7 @@ UNIT_TEST(at_the_last_switch_the_hosts_act)
 	virtual_lab_close(&story.lab);
 }
 
-/* The reading by which the hosts act on all roots on the way down. */
+/* The interpretation in which hosts act on all roots on the way down. */
 UNIT_TEST(by_the_default_reading_the_hosts_act_on_all_of_them)
 {
 	struct story story;
@@ -183,7 +184,7 @@ UNIT_TEST(by_the_default_reading_the_hosts_act_on_all_of_them)
 	virtual_lab_close(&story.lab);
 }
 
-/* Two hosts of one leaf meet at its output on the way up, which it goes around by itself. */
+/* Two hosts of a leaf meet at its output on the way up, which the leaf avoids by itself. */
 UNIT_TEST(on_the_way_up_the_switch_itself_acts)
 {
 	struct story story;
@@ -206,14 +207,15 @@ UNIT_TEST(hosts_that_do_not_act_are_told_in_vain)
 	virtual_lab_close(&story.lab);
 }
 
-/* The top forwards to an empty switch all the time that its output is suspected. */
+/* The top forwards to an empty switch as long as its output is suspected. */
 UNIT_TEST(withheld_credits_do_not_put_off_a_root)
 {
 	for (unsigned i = 0; i < 8; i++) {
 		struct story each, coalesced;
 		char crt[64];
 
-		/* A packet later each time: the credits that are left when CRT ends differ. */
+		/* The remaining credits at the end of CRT differ, so each case is one packet
+		 * later. */
 		snprintf(crt, sizeof(crt), "detector.crt=%uns", 50000 + 90 * i);
 		TELL(&each, crt, "switch.credits=each");
 		TELL(&coalesced, crt, "switch.credits=coalesced");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Control frames of one channel that arrive at one time: in the order in which they were sent,
- * whatever records the run before has left for them. */
+/* Control frames of one channel that arrive at the same time are in the order in which they were
+ * sent, regardless of the free records that the previous run left. */
 
 #include "virtual/virtual_control.h"
 #include "virtual_lab.h"

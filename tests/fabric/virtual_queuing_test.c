@@ -7,7 +7,7 @@
 #include "virtual/virtual_private.h"
 #include "virtual_lab.h"
 
-/* A hot spot at h5, the others to everybody. */
+/* h5 is a hot spot, and the other hosts send to all. */
 static const char tree[] = "weft: run/1\n"
 			   "topology: \"rlft:ports=8,stages=2\"\n"
 			   "clock: virtual\n"
@@ -29,7 +29,7 @@ static void run(struct virtual_lab *lab, const char *const *set, unsigned sets)
 
 #define RUN(lab, ...) run(lab, VIRTUAL_LAB_SET("seed=3", __VA_ARGS__))
 
-/* The VCs of packets, from the blocks that have arrived at the hosts. */
+/* The VCs of packets, derived from the blocks that have arrived at the hosts. */
 static void assert_only_the_schemes_vcs_arrive(const struct virtual_lab *lab)
 {
 	const struct virtual_fabric *fabric = lab->fabric;
@@ -50,8 +50,8 @@ static void assert_only_the_schemes_vcs_arrive(const struct virtual_lab *lab)
 	}
 }
 
-/* A host reads its messages queue by queue. That what was due is for another queue must not keep it
- * from waking for the next: it did, once time had passed while the host was sending. */
+/* A host reads its messages queue by queue. If the due messages are for another queue, it must
+ * still wake up for the next message. This failed if time had passed while the host was sending. */
 UNIT_TEST(what_falls_due_leaves_whatever_its_queue)
 {
 	static const char *const schemes[] = {"queuing=dbbm", "queuing=vftree", "queuing=flow2sl"};
@@ -61,7 +61,7 @@ UNIT_TEST(what_falls_due_leaves_whatever_its_queue)
 
 		RUN(&lab, schemes[i], "traffic.0.load=10%", "traffic.1.from=[h10]",
 			"traffic.1.start=50us");
-		/* One host fills one link; all the others are nearly idle. */
+		/* One host fills one link, and all the others are nearly idle. */
 		assert_in_range(lab.result.messages.pending, 0, lab.result.messages.generated / 10);
 	}
 }
@@ -81,8 +81,9 @@ UNIT_TEST(packets_travel_in_the_vc_of_their_scheme)
 	}
 }
 
-/* The hot spot takes 1 of 16 hosts' links; 14 of 15 of what the 12 others send at 90 % go
- * elsewhere. From the sources on nothing is shared with the hot packets, so all of that arrives. */
+/* The hot spot uses the link of 1 of 16 hosts. 14 of 15 of the messages that the 12 others send at
+ * 90 % go elsewhere. They share nothing with the hot packets, not even at the sources, so all of
+ * them arrive. */
 UNIT_TEST(a_hot_spot_does_not_hold_up_what_has_another_queue)
 {
 	OWNED(virtual_lab) one, each;

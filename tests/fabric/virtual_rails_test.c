@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Hosts with several ports on the virtual clock: which ports messages take, and that none is lost.
- */
+/* Hosts with several ports on the virtual clock: which ports messages use, and that none is
+ * lost. */
 
 #include <unistd.h>
 
@@ -20,7 +20,7 @@
 static const char planes[] = HEAD "topology: \"rail:rails=2,ports=4,stages=2\"\n" ENDS
 				  "traffic: [{pattern: uniform, load: 40%, stop: 1ms}]\n";
 
-/* Two hosts with two ports each, one with one port, all at one switch. */
+/* Two hosts with two ports each and one host with one port, all at one switch. */
 static const char joined[] =
 	HEAD ENDS "topology:\n  switches: [{name: s, ports: 8}]\n"
 		  "  hosts: [{name: x, ports: 2}, {name: y, ports: 2}, {name: z}]\n  links:\n"
@@ -153,7 +153,7 @@ UNIT_TEST(a_leaf_that_dies_takes_its_rail_and_no_other)
 				assert_int_equal(sent(&whole, host[i].name, host[k].name),
 					sent(&cut, host[i].name, host[k].name));
 		}
-	/* Nothing more arrives from the leaf's hosts there; other pairs of the rail go on. */
+	/* No more frames of the leaf's hosts arrive there. Other pairs of the rail continue. */
 	assert_true(cut.result.packets.delivered < whole.result.packets.delivered);
 	assert_true(
 		datagram_expected(&cut.fabric->host[topology_find_host(cut.topology, "h7:1")].nic,
@@ -165,7 +165,7 @@ UNIT_TEST(a_leaf_that_dies_takes_its_rail_and_no_other)
 		sent(&whole, "h4:1", "h7:1"));
 }
 
-/* A file of the test's folder; the caller removes it. */
+/* Creates a file in the test's folder. The caller removes it. */
 static void write_file(char path[64], const char *text)
 {
 	FILE *file;
@@ -191,7 +191,7 @@ UNIT_TEST(flows_of_a_list_take_the_ports_in_turn)
 	unlink(path);
 	assert_int_equal(sent(&lab, "h0:0", "h1:0"), 2 * sent(&lab, "h0:1", "h1:1"));
 	assert_true(sent(&lab, "h2:1", "h3:1") > 0);
-	/* Where the flow that it waits for ends. */
+	/* The host where the flow that it waits for ends. */
 	assert_true(sent(&lab, "h3:1", "h0:1") > 0);
 	assert_int_equal(sent(&lab, "h3:0", "h0:0"), 0);
 }
@@ -220,7 +220,7 @@ UNIT_TEST(ranks_take_the_ports_of_their_host)
 	unlink(path);
 }
 
-/* Hosts with 1 to 8 ports at the switches of two rings, the first port in the first one. */
+/* Hosts with 1 to 8 ports at the switches of two rings. The first port is in the first ring. */
 static char *draw_run(struct rng *rng)
 {
 	OWNED(topology) *topology;
@@ -233,7 +233,7 @@ static char *draw_run(struct rng *rng)
 	topology = topology_create("drawn", 6, hosts);
 	for (uint32_t h = 0; h < hosts; h++)
 		topology->host_at[h].ports = (uint8_t)(1 + rng_below(rng, 8));
-	topology->host_at[0].ports = 2; /* some host has several */
+	topology->host_at[0].ports = 2; /* some host has several ports */
 	assert_int_equal(topology_split_hosts(topology, "drawn", NULL), 0);
 	for (uint32_t s = 0; s < 6; s++)
 		topology_add_link(topology, (struct topology_port){DEVICE_SWITCH, s, 0},

@@ -92,7 +92,7 @@ static void run_processes(
 	pthread_barrier_destroy(&hub.barrier);
 }
 
-/* The result of rank 0; NULL and error, which all ranks have. */
+/* The result of rank 0, or NULL and an error that all ranks return. */
 static char *result_of(const struct drawn *drawn, unsigned count, unsigned workers,
 	unsigned exchanges, struct error *error)
 {
@@ -117,7 +117,7 @@ static char *result_of(const struct drawn *drawn, unsigned count, unsigned worke
 
 static unsigned first = 1, cases = RANKS_CASES;
 
-/* Ranks and workers that the fabric, of 9 switches or more, has room for. */
+/* The ranks and workers for which the fabric, of at least 9 switches, is large enough. */
 static void run_case(unsigned seed)
 {
 	unsigned ranks = 2 + seed % 3, workers = seed % 5 == 0 ? 2 : 1;
@@ -143,7 +143,7 @@ UNIT_TEST(any_number_of_ranks_gives_the_same_bytes)
 		run_case(first + i);
 }
 
-/* A fabric whose switches of different ranks notify each other. */
+/* A fabric in which switches of different ranks notify each other. */
 UNIT_TEST(notifications_cross_between_ranks)
 {
 	struct drawn drawn = {
@@ -197,7 +197,7 @@ static void expect_refused(
 	assert_string_equal(error.text, why);
 }
 
-/* Whole, and cut off by the end of the run: then what has not ended is named. */
+/* Complete, and cut off by the end of the run. Operations that have not ended are then named. */
 UNIT_TEST(schedules_end_as_with_one_rank)
 {
 	static const char *const kinds[] = {"alltoall", "ring", "multigrid"};
@@ -246,7 +246,7 @@ UNIT_TEST(links_without_delay_are_refused)
 		"--mpi 2: a link without delay would connect two workers; expected 'delay' above 0ps");
 }
 
-/* A rank has no memory for packets any more. */
+/* A rank runs out of memory for packets. */
 static void *run_short_of_packets(void *argument)
 {
 	struct process *process = argument;
@@ -271,7 +271,8 @@ UNIT_TEST(a_failure_in_the_run_of_one_rank_ends_all)
 			"rank 1: not enough memory for more packets or events");
 }
 
-/* At each of the first steps, among them the agreements before the run and the first rounds. */
+/* Fails at each of the first steps, including the agreements before the run and the first
+ * rounds. */
 UNIT_TEST(a_lost_rank_ends_the_others_at_any_step)
 {
 	struct drawn drawn = {.set = {"measure.duration=20us"}, .sets = 1};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Frames that in-transit buffers discard on the virtual clock are sent again, once and in order. */
+/* Frames that in-transit buffers discard on the virtual clock are resent, once and in order. */
 
 #include "frames_once.h"
 #include "virtual/virtual_dispatch.h"
 #include "virtual/virtual_measure.h"
 #include "virtual_lab.h"
 
-/* Everybody sends as fast as he can for a while, and what is under way has time to arrive. */
+/* All hosts send at full rate for a while, and frames in flight have time to arrive. */
 static const char burst[] = "weft: run/1\n"
 			    "topology: \"irregular:switches=8,degree=4,hosts=2,seed=1\"\n"
 			    "clock: virtual\n"
@@ -39,7 +39,7 @@ static void expect_all_recovered(const struct virtual_lab *lab)
 	assert_int_equal(virtual_recovery_held(lab->fabric) + virtual_order_held(lab->fabric), 0);
 }
 
-/* Networks, placings of ITBs, lengths, pools, VCs, one route or several. */
+/* Networks, positions of ITBs, lengths, pools, VCs and the number of routes are drawn. */
 UNIT_TEST(what_a_tiny_pool_discards_comes_again_once_and_in_order)
 {
 	static const char *const topology[] = {
@@ -69,7 +69,7 @@ UNIT_TEST(what_a_tiny_pool_discards_comes_again_once_and_in_order)
 	assert_true(reordered > 1000);
 }
 
-/* Re-injection that overtakes reception: the destination refuses the last frame. */
+/* Re-injection overtakes reception, so the destination refuses the last frame. */
 UNIT_TEST(a_message_without_its_end_mark_is_completed)
 {
 	OWNED(virtual_lab) lab = RUN("traffic[0].message=5000B", "nic.itb.pause=1us",
@@ -91,8 +91,8 @@ UNIT_TEST(everything_is_accounted_for_in_the_midst_of_it)
 	assert_int_equal(lab.result.lost | lab.result.duplicated | lab.result.out_of_order, 0);
 }
 
-/* There is room for a few frames only: nobody may send anything new, and everybody's turn is his
- * own. What is in transit goes on all the same. */
+/* There is space for only a few frames. Hosts may send nothing new, and each sends only its oldest
+ * frames. Frames in transit continue. */
 UNIT_TEST(who_may_send_nothing_new_holds_no_transit_up)
 {
 	for (unsigned extra = 20; extra <= 80; extra += 20) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Shares of links that are full: arbitration, classes of traffic, and load balancing by
- * flows and packets. */
+/* Shares of full links: arbitration, traffic classes, and load balancing by flows and packets. */
 
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Drawn runs, of which a result must call deadlocked what is and nothing else, and name who starves
- * (deadlock.h, starvation.h). */
+/* Drawn runs. A result must report a deadlock exactly if there is one, and name the starved hosts
+ * and queues (deadlock.h, starvation.h). */
 
 #include <unistd.h>
 
@@ -22,8 +22,8 @@ static bool may_deadlock(const struct drawn *drawn)
 	return false;
 }
 
-/* An incast of all hosts, small pools and credits for each small frame starve hosts and long frames
- * indeed: a share of the hot spot that a few turns serve, and the defaults. */
+/* An incast of all hosts, small pools, and credits for each small frame really starve hosts and
+ * long frames. These runs use a share of the hot spot that a few turns serve, and the defaults. */
 static void soften(struct drawn *drawn)
 {
 	drawn->set[drawn->sets++] = "measure.duration=200us";
@@ -89,8 +89,8 @@ static const char *pick(struct rng *rng, const char *const *from, unsigned count
 	pick(rng, (const char *const[]){__VA_ARGS__}, \
 		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
-/* True if the result of a drawn ring or torus says so. In half of the cases a flow runs for 5 ms.
- * 'stuck': frames are still in the network at the end. */
+/* Returns true if the result of a drawn ring or torus reports a deadlock. In half of the cases, a
+ * flow runs for 5 ms. 'stuck': frames are still in the network at the end. */
 static bool is_called_deadlocked(unsigned seed, const char *duration, bool *stuck)
 {
 	OWNED(virtual_lab) lab;
@@ -137,7 +137,7 @@ static bool is_called_deadlocked(unsigned seed, const char *duration, bool *stuc
 	return called;
 }
 
-/* After 2 ms the messages of the first 200 us have arrived, except those that never will. */
+/* After 2 ms, the messages of the first 200 us have arrived, except those that never will. */
 UNIT_TEST(rings_and_tori_are_called_deadlocked_if_and_only_if_they_are)
 {
 	unsigned cases = unit_draws(200), deadlocked = 0;
@@ -157,8 +157,8 @@ UNIT_TEST(rings_and_tori_are_called_deadlocked_if_and_only_if_they_are)
 
 /* --- credits that a switch withholds --- */
 
-/* Messages of one and of several frames that arrive, short and long, where buffers hold a few
- * frames and routes are free of deadlock. */
+/* Messages of one or several frames, short and long, all arrive if buffers hold a few frames and
+ * routes are free of deadlock. */
 static uint64_t deliver_mixed(unsigned seed, const char *credits)
 {
 	OWNED(virtual_lab) lab;
@@ -206,8 +206,8 @@ static bool is_starved(const struct run_result *result, const char *host)
 	return false;
 }
 
-/* All first hosts send three switches on, clockwise, and stand; the second host of switch 0 sends
- * the other way. */
+/* All first hosts send three switches clockwise and are blocked. The second host of switch 0 sends
+ * in the other direction. */
 static void half_a_ring(unsigned switches, const char *watchdog)
 {
 	char topology[64], text[4096] = "", name[16];
@@ -268,7 +268,7 @@ static const char row[] = "weft: run/1\n"
 			  "traffic:\n"
 			  "  - {pattern: hotspot, to: [h35], load: 10%, message: 1KiB}\n";
 
-/* Each switch of the row leaves a quarter of its share to what comes from behind. */
+/* Each switch of the row leaves a quarter of its share to traffic from behind. */
 UNIT_TEST(the_far_end_of_a_parking_lot_starves)
 {
 	OWNED(run_result) result = virtual_lab_result(row, NULL, 0);
@@ -282,7 +282,7 @@ UNIT_TEST(the_far_end_of_a_parking_lot_starves)
 	assert_true(result.starved[0].waited_ns >= 1000000);
 }
 
-/* 200 us are not four turns of 36 hosts at 10 Gbps. */
+/* 200 us are less than four turns of 36 hosts at 10 Gbps. */
 UNIT_TEST(a_run_that_is_too_short_cannot_tell)
 {
 	OWNED(run_result) result =
@@ -294,8 +294,8 @@ UNIT_TEST(a_run_that_is_too_short_cannot_tell)
 	json_decref(document);
 }
 
-/* Each host of a Dragonfly sends to the next group: what is re-injected there comes last in a row
- * of 18 channels round all groups, each of which has its own hosts' frames half of the time. */
+/* Each host of a Dragonfly sends to the next group. Re-injected frames are last in a row of 18
+ * channels around all groups, each of which carries frames of its own hosts half of the time. */
 UNIT_TEST(hosts_whose_in_transit_buffers_fill_are_named)
 {
 	char path[] = "/tmp/weft-starvation-XXXXXX", file[64];

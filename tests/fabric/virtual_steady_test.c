@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Verdicts on drawn runs: none that is good is called saturated, unsteady or empty, and answers do
+/* Verdicts on drawn runs: a good run is never called saturated, unsteady or empty, and answers do
  * not change with the length of a run. */
 
 #include <math.h>
@@ -17,7 +17,7 @@ static const char base[] = "weft: run/1\n"
 			   "link: {rate: 10Gbps, delay: 30ns}\n"
 			   "traffic: [{pattern: uniform, from: all, load: 10%, message: 4KiB}]\n";
 
-/* Each carries uniform traffic of 'max' percent easily. */
+/* Each carries 'max' percent of uniform traffic easily. */
 static const struct {
 	const char *topology;
 	uint32_t max;
@@ -84,11 +84,11 @@ UNIT_TEST(of_200_good_runs_none_is_called_bad)
 		assert_int_not_equal(run_result_is_steady(&result).verdict, VERDICT_NO);
 		told += run_result_is_steady(&result).verdict == VERDICT_YES;
 	}
-	/* The others have too few messages for their spread. */
+	/* The others have too few messages for their variance. */
 	assert_true(told > GOOD * 8 / 10);
 }
 
-/* First 'cannot tell', and then the same answer in all longer runs. */
+/* The answer is first 'cannot tell', and then the same in all longer runs. */
 static void note(enum verdict *known, enum verdict verdict)
 {
 	if (verdict == VERDICT_UNKNOWN)
@@ -122,7 +122,7 @@ UNIT_TEST(answers_do_not_change_with_the_length)
 
 		draw(&drawn, &rng);
 		compare_lengths(&drawn, VERDICT_NO, VERDICT_YES);
-		/* Everything to one host: frames wait for so long that 20 latencies are a long
+		/* All hosts send to one host. Frames wait so long that 20 latencies are a long
 		 * time. */
 		snprintf(drawn.traffic, sizeof(drawn.traffic),
 			"traffic=[{pattern: hotspot, from: rest, to: [h1], load: %u%%, "
@@ -134,7 +134,7 @@ UNIT_TEST(answers_do_not_change_with_the_length)
 	}
 }
 
-/* The queues of the critical load grow with the square root of time. */
+/* At the critical load, queues grow with the square root of time. */
 UNIT_TEST(a_load_of_100_percent_is_not_steady)
 {
 	static const char *const lengths[] = {"measure.duration=2ms", "measure.duration=4ms"};
@@ -157,7 +157,7 @@ static struct run_result until(const char *load, const char *buffer)
 						"link.rate=100Gbps", load, buffer, UNTIL));
 }
 
-/* A run of a hundred times the length has the mean. */
+/* A run of a hundred times the length gives the mean. */
 UNIT_TEST(a_run_until_its_mean_is_known_ends_early_with_the_mean)
 {
 	OWNED(run_result) result = until("traffic.0.load=50%", "switch.buffer=128KiB");

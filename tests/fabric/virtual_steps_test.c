@@ -6,7 +6,7 @@
 #include "virtual/virtual_private.h"
 #include "virtual_lab.h"
 
-/* Small buffers fill at once, and a cycle of them would stop the network for good. */
+/* Small buffers fill quickly, and a cycle of them would stop the network permanently. */
 static const char torus[] = "weft: run/1\n"
 			    "topology: \"torus:dims=4x4,hosts=1\"\n"
 			    "clock: virtual\n"
@@ -54,7 +54,7 @@ UNIT_TEST(at_full_load_nothing_is_lost_and_nothing_stands_still)
 		}
 }
 
-/* The VCs of switches' inputs in which something has arrived. */
+/* The VCs of switch inputs in which packets have arrived. */
 static unsigned used_vcs(const struct virtual_lab *lab)
 {
 	unsigned used = 0;
@@ -82,7 +82,7 @@ UNIT_TEST(each_step_travels_in_its_classes)
 	virtual_lab_close(&lab);
 }
 
-/* All to the host half way round; several paths carry what one cannot. */
+/* All hosts send to the host halfway around. Several paths carry more than one path can. */
 UNIT_TEST(several_paths_carry_more_than_one)
 {
 	static const char *const pattern[] = {"topology=torus:dims=8x8,hosts=1",

@@ -21,9 +21,9 @@
 
 /* Drawn for the case. */
 static struct {
-	unsigned threads, created; /* that parts are dealt out to; that exist */
+	unsigned threads, created; /* threads that partitions are assigned to; threads that exist */
 	unsigned help_looks, spin_looks;
-	unsigned switch_each; /* rounds of all parts between two threads that stay out */
+	unsigned switch_each; /* rounds of all partitions between two threads that are late */
 	unsigned out_us;
 } way;
 
@@ -81,7 +81,7 @@ static void draw_way(unsigned seed, unsigned workers)
 	way.out_us = 1 + (unsigned)rng_below(&rng, 200);
 }
 
-/* The number of rounds that ran on other threads than their own. */
+/* Returns the number of rounds that ran on other threads than their own. */
 static unsigned run_case(unsigned seed)
 {
 	struct error error = {""}, other = {""};

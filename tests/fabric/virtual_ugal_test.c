@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* ugal in a ring on the virtual clock: the tornado, in which dimension order uses one direction
- * only (Singh, "Load-Balanced Routing in Interconnection Networks", 2005). */
+/* ugal in a ring on the virtual clock, with tornado traffic, for which dimension order uses only
+ * one direction (Singh, "Load-Balanced Routing in Interconnection Networks", 2005). */
 
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
@@ -29,7 +29,7 @@ static int write_tornado(void **state)
 	return virtual_shift_write(8, 3);
 }
 
-/* Accepted traffic in thousandths of the hosts' rate. */
+/* Returns accepted traffic in thousandths of the hosts' rate. */
 static unsigned accepted(const char *algorithm, const char *load, bool shifts)
 {
 	return virtual_shift_accepted(shifts ? tornado : uniform, shifts, algorithm, load);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Where the time of captured packets went: the parts add up to the nanosecond, and a cause that is
+/* Explains where the time of captured packets went. The parts add up to the nanosecond, and a cause
  * planted in a run ranks first. */
 
 #include "audit/why.h"
@@ -11,7 +11,7 @@
 #include "virtual_shot.h"
 
 #define SHOWN  50
-#define DRAWS  4 /* draws for each of the five causes: 20 in all */
+#define DRAWS  4 /* draws for each of the five causes, 20 in total */
 #define CAUSES 64
 
 static struct why_packet packet;
@@ -42,7 +42,7 @@ static void expect_sums(const struct why *why, const struct topology *topology, 
 		for (unsigned j = 0; j < packet.pieces; j++) {
 			const struct why_piece *piece = &packet.piece[j];
 
-			/* They follow each other: none lies within another one. */
+			/* The pieces follow each other and never overlap. */
 			assert_int_equal(piece->from_ns, sum);
 			sum += piece->ns;
 			if (piece->part == WHY_PROPAGATION)
@@ -73,7 +73,7 @@ static bool try_drawn(unsigned seed)
 		shot.lab.fabric = virtual_fabric_create(shot.lab.topology, shot.lab.config, &error);
 	if (shot.lab.fabric == NULL) {
 		virtual_lab_close(&shot.lab);
-		return false; /* drawn settings may exclude each other */
+		return false; /* some drawn settings exclude each other */
 	}
 	virtual_shot_take(&shot);
 	why = explain(&shot);
@@ -173,7 +173,7 @@ static uint32_t way_to_host(const struct virtual_shot *shot, uint32_t host)
 	return topology_way_at(shot->lab.topology, port) ^ 1;
 }
 
-/* Opens the fabric again, because it has the rates that links had before. */
+/* Creates the fabric again, because it contains the former rates of links. */
 static void slow_down(struct virtual_shot *shot, uint32_t link)
 {
 	struct error error = {""};
@@ -234,7 +234,7 @@ UNIT_TEST(a_hot_spot_ranks_first)
 	}
 }
 
-/* A buffer of two frames and a delay of many: credits return too late. */
+/* A buffer of two frames and a delay of many frames, so credits return too late. */
 UNIT_TEST(a_small_buffer_ranks_first)
 {
 	struct rng rng;
@@ -255,7 +255,7 @@ UNIT_TEST(a_small_buffer_ranks_first)
 	}
 }
 
-/* Two hosts of a leaf send to two hosts that the tables reach by the same port. */
+/* Two hosts of a leaf send to two hosts that the tables reach through the same port. */
 UNIT_TEST(a_bad_placement_ranks_first)
 {
 	struct rng rng;
@@ -279,8 +279,8 @@ UNIT_TEST(a_bad_placement_ranks_first)
 
 /* --- schedules --- */
 
-/* Host 0 starts a chain: each host sends to the next one when it has received. Other messages are
- * on their way at the start. */
+/* Host 0 starts a chain in which each host sends to the next one when it has received. Other
+ * messages are in flight at the start. */
 static void write_chain(FILE *out)
 {
 	fputs("num_ranks 8\n", out);
@@ -324,7 +324,7 @@ UNIT_TEST(the_critical_path_of_a_chain_is_the_chain)
 		why_explain(why, packets[i], &packet);
 		assert_int_equal(packet.destination, host);
 		assert_int_equal(packet.source, host - 1);
-		/* The next one of the path could start. */
+		/* The next message of the path could start. */
 		assert_true(packet.start_ns + packet.ns <= before_ns);
 		before_ns = packet.start_ns;
 	}
@@ -342,7 +342,7 @@ struct stop {
 };
 
 /* Delays the records of a device that are due after its loop was stopped. Frames that others send
- * it are due as before. */
+ * to it are due as before. */
 static void add_stopped(void *ctx, const struct audit_frame_at *frame)
 {
 	const struct stop *stop = ctx;

@@ -19,7 +19,7 @@
 #define WORKERS_CASES 24
 #endif
 
-/* True if the case could be run. */
+/* Returns true if the case could be run. */
 static bool run_case(unsigned seed)
 {
 	struct drawn drawn;
@@ -68,7 +68,7 @@ UNIT_TEST(all_workers_have_event_queues_for_their_share_of_the_events)
 		assert_int_equal(virtual_partition_at(lab.fabric, i)->events->shift, whole + 2);
 }
 
-/* By two workers, and 'sets' ends with NULL. */
+/* Runs with two workers. 'sets' ends with NULL. */
 static void expect_refused(const char *const *sets, const char *why)
 {
 	struct drawn drawn = {.sets = 0};
@@ -106,7 +106,7 @@ UNIT_TEST(more_workers_than_switches_or_than_the_limit_are_refused)
 		error.text, "--workers 257: expected 1 to 256 for a fabric with 300 switches");
 }
 
-/* The bytes of a file, NUL behind them. */
+/* Returns the bytes of a file, followed by a NUL. */
 static char *read_file(const char *path, size_t *bytes)
 {
 	FILE *in = fopen(path, "r");
@@ -122,7 +122,7 @@ static char *read_file(const char *path, size_t *bytes)
 	return text;
 }
 
-/* Captures all ports in a run with so many workers. */
+/* Captures all ports in a run with this number of workers. */
 static char *capture_all(unsigned workers, const char *path, size_t *bytes)
 {
 	struct error error = {""};
@@ -163,7 +163,7 @@ UNIT_TEST(captures_have_the_bytes_of_one_worker)
 	unlink(path);
 }
 
-/* Beside other traffic, which goes on while parts learn that the schedule is over. */
+/* Runs beside other traffic, which continues while partitions learn that the schedule has ended. */
 UNIT_TEST(schedules_end_as_with_one_worker)
 {
 	static const char *const kinds[] = {"alltoall", "ring", "multigrid"};
@@ -186,8 +186,8 @@ UNIT_TEST(schedules_end_as_with_one_worker)
 	unlink(path);
 }
 
-/* Where frames overtake each other, and so long links that a host sends more frames in their delay
- * than there is memory for. */
+/* Frames overtake each other, and links are so long that a host sends more frames during their
+ * delay than there is memory for. */
 UNIT_TEST(frames_on_long_links_that_no_memory_could_hold_are_refused)
 {
 	expect_refused(
@@ -211,8 +211,8 @@ UNIT_TEST(frames_on_long_links_that_there_is_memory_for_are_not)
 	free(two);
 }
 
-/* A watchdog that is shorter than the queues of an incast are long, with hosts that wait for frames
- * in their order: a switch of one part discards what a host of another part waits for. */
+/* The watchdog is shorter than the queues of an incast, and hosts wait for frames in order. A
+ * switch of one partition discards a frame for which a host of another partition waits. */
 UNIT_TEST(a_host_of_another_part_hears_of_discards_as_one_of_the_same)
 {
 	struct drawn drawn = {
@@ -224,7 +224,7 @@ UNIT_TEST(a_host_of_another_part_hears_of_discards_as_one_of_the_same)
 	drawn_expect_workers(&drawn, 0, NULL, (const unsigned[]){3, 0});
 }
 
-/* Traffic that only one of the parts has, maybe not the first one's. */
+/* Only one of the partitions has traffic, and it may not be the first one. */
 UNIT_TEST(a_run_of_several_workers_can_be_stopped)
 {
 	static const char *const from[] = {"traffic[0].from=[h0]", "traffic[0].from=[h15]"};
@@ -246,7 +246,7 @@ UNIT_TEST(a_run_of_several_workers_can_be_stopped)
 	}
 }
 
-/* Nothing happens after the traffic but samples, more than there are events between two looks. */
+/* After the traffic, there are only samples, more than there are events between two checks. */
 UNIT_TEST(a_run_of_several_workers_can_be_stopped_where_nothing_happens)
 {
 	atomic_bool stop = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Run files with wormhole switches: what they measure, and what they refuse. */
+/* Run files with wormhole switches: their measurements, and what they refuse. */
 
 #include <errno.h>
 #include <math.h>
@@ -99,7 +99,7 @@ UNIT_TEST(a_saturated_channel_carries_what_the_routing_delay_leaves)
 	run_result_free(&outcome.result);
 }
 
-/* Flits a cycle on the channel to h2, for which two other hosts of its switch take turns. */
+/* Flits per cycle on the channel to h2, which two other hosts of its switch use alternately. */
 static double channel_of_two(const char *start)
 {
 	static const char text[] =
@@ -156,7 +156,7 @@ UNIT_TEST(below_saturation_what_is_offered_is_accepted)
 	const struct run_result *result = &outcome.result;
 
 	assert_true(fabs(result->accepted / result->offered - 1) < 0.005);
-	/* The load is of the bytes of messages alone. */
+	/* The load counts only bytes of messages. */
 	assert_true(fabs(result->offered / 0.02 - 1) < 0.02);
 	assert_int_equal(result->network_ns.count, 40000);
 	assert_int_equal(result->messages.delivered, 43000);
@@ -191,7 +191,7 @@ UNIT_TEST(minhop_on_a_ring_stands_still_and_the_circle_is_named)
 	run_result_free(&outcome.result);
 }
 
-/* Each switch of the row leaves a quarter of its share to what comes from behind. */
+/* Each switch of the row leaves a quarter of its share to traffic from behind. */
 UNIT_TEST(the_far_end_of_a_parking_lot_starves)
 {
 	struct outcome outcome = RUN(pair, "topology=mesh:dims=12,hosts=3", "routing.algorithm=ud",
@@ -256,7 +256,7 @@ UNIT_TEST(hosts_add_up_to_the_whole)
 	run_result_free(&outcome.result);
 }
 
-/* Absorbed and sent on as fast as it may be, and slower. */
+/* Absorbed and forwarded as fast as possible, and more slowly. */
 UNIT_TEST(the_times_of_itbs_are_the_files)
 {
 	struct outcome fast = RUN(irregular, "traffic[0].load=0.1%", "measure.messages=3000"),
@@ -266,7 +266,7 @@ UNIT_TEST(the_times_of_itbs_are_the_files)
 	double later = slow.result.network_mean_ns - fast.result.network_mean_ns;
 
 	assert_true(itbs > 0.1);
-	/* Five times as slow (section 5.6.1), and next to no load. */
+	/* Five times as slow (section 5.6.1), at almost no load. */
 	assert_true(fabs(later / (itbs * 4 * 475) - 1) < 0.1);
 	run_result_free(&fast.result);
 	run_result_free(&slow.result);
@@ -294,7 +294,8 @@ UNIT_TEST(a_run_without_the_messages_that_it_wants_is_incomplete)
 	run_result_free(&outcome.result);
 }
 
-/* By time, and by messages: then with the last one of the warm-up, in the middle of a step. */
+/* Ended by time, and by messages. With messages, warm-up ends with its last message, in the
+ * middle of a step. */
 UNIT_TEST(samples_are_taken_from_the_end_of_the_warm_up_on)
 {
 	struct outcome timed = RUN(pair, "measure.warmup=4ms", "measure.sample=1500us",
@@ -308,7 +309,7 @@ UNIT_TEST(samples_are_taken_from_the_end_of_the_warm_up_on)
 		assert_int_equal(timed.result.sample[i].t_ns, 4000000 + 1500000 * (i + 1));
 		assert_float_equal(timed.result.sample[i].accepted, 0.1, 0.002);
 	}
-	/* A part of 3,000 in 13,000 was warm-up; what is after the last whole sample is in none. */
+	/* 3,000 of 13,000 were warm-up. The part after the last whole sample is in no sample. */
 	assert_true(result->samples > 3);
 	for (uint32_t i = 0; i < result->samples; i++) {
 		absorbed += result->sample[i].itb;
@@ -331,7 +332,7 @@ UNIT_TEST(selectors_spread_messages_over_the_routes)
 	run_result_free(&outcome.result);
 }
 
-/* Contention is what the sender learns from: a message that STOP held back cost more. */
+/* The sender learns contention: a message that STOP delayed cost more. */
 UNIT_TEST(selectors_that_learn_are_told)
 {
 	struct outcome first = RUN(irregular, "routing.algorithm=ud-det", "traffic[0].load=10%",
@@ -367,7 +368,7 @@ static void expect_refusal(const char *set, const char *why)
 	expect_refusal_of(&set, 1, why);
 }
 
-/* It would never end. */
+/* The run would never end. */
 UNIT_TEST(a_sample_shorter_than_a_cycle_is_refused)
 {
 	static const char *const slow[] = {"link.rate=1Mbps", "measure.sample=7999ns"};

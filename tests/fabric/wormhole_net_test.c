@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Wormhole switching to the cycle, by formulas (docs/explanation/wormhole.md). That the trains
- * agree with flits that are moved one by one, whatever happens, is wormhole_property_test's. */
+/* Checks wormhole switching to the cycle against formulas (docs/explanation/wormhole.md).
+ * wormhole_property_test compares trains with flits that are moved one by one. */
 
 #include <errno.h>
 
@@ -15,9 +15,9 @@
 #define SIGNALS_MAX   64
 #define HOSTS_MAX     64
 #define ELEMENTS_MAX  32
-#define PORT_DOWN     0 /* to the switch before */
-#define PORT_UP       1 /* to the one after */
-#define PORT_HOST     2 /* the first host's */
+#define PORT_DOWN     0 /* port to the previous switch */
+#define PORT_UP       1 /* port to the next switch */
+#define PORT_HOST     2 /* port to the first host */
 #define PERIOD(bytes) ((bytes)-1 + 1 + 24)
 
 struct letter {
@@ -34,19 +34,19 @@ struct signal {
 	bool stop;
 };
 
-/* A row of switches with hosts: host h is at switch h / per_switch. */
+/* A row of switches with hosts. Host h is at switch h / per_switch. */
 struct row {
 	struct topology *topology;
 	struct wormhole_net *net;
 	uint32_t switches, per_switch;
 	struct letter letter[LETTERS_MAX];
-	uint32_t letters, next[HOSTS_MAX]; /* by host: its letters before this one are gone */
+	uint32_t letters, next[HOSTS_MAX]; /* by host: letters before this index have been sent */
 	struct signal signal[SIGNALS_MAX];
 	unsigned signals;
 	uint64_t waited_max; /* own messages at one host */
 };
 
-/* The host's first letter that has not been taken; they are in order of time. */
+/* Returns the host's first letter that has not been taken. Letters are in order of time. */
 static struct letter *first_of(struct row *row, uint32_t host)
 {
 	uint32_t *next = &row->next[host];
@@ -167,7 +167,7 @@ static void go(struct letter *letter, uint8_t element)
 	letter->route[letter->length++] = element;
 }
 
-/* From switch to switch along the row, and to the host there. */
+/* From switch to switch along the row, and then to the host. */
 static void go_to(struct row *row, struct letter *letter, uint32_t *at, uint32_t host)
 {
 	uint32_t goal = host / row->per_switch;
@@ -177,7 +177,7 @@ static void go_to(struct row *row, struct letter *letter, uint32_t *at, uint32_t
 	go(letter, (uint8_t)(ROUTE_PORT_BIT | (PORT_HOST + host % row->per_switch)));
 }
 
-/* By way of the hosts in 'via' (ITBs), which end with the destination. */
+/* Through the hosts in 'via' (ITBs), the last of which is the destination. */
 static struct letter *post(struct row *row, uint64_t ready, uint32_t from, uint32_t bytes,
 	const uint32_t *via, unsigned stations)
 {
@@ -206,7 +206,7 @@ static struct letter *post(struct row *row, uint64_t ready, uint32_t from, uint3
 	post(row, ready, from, bytes, (const uint32_t[]){__VA_ARGS__}, \
 		sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 
-/* Ports that a message crosses switches by. */
+/* Ports through which a message leaves switches. */
 static uint64_t crossed(const struct letter *letter)
 {
 	uint64_t count = 0;
@@ -260,7 +260,7 @@ UNIT_TEST(a_saturated_channel_carries_a_message_in_513_and_23_cycles)
 	}
 	wormhole_net_run(row->net, 1000000);
 	last = row->letter[199].delivered;
-	/* The channel between the switches: 199 messages after the first. */
+	/* The channel between the switches carries 199 messages after the first. */
 	assert_int_equal(last - row->letter[0].delivered, 199 * PERIOD(512));
 	assert_int_equal(PERIOD(512), 513 + 23);
 	/* 0.1528 flits/ns */
@@ -268,7 +268,7 @@ UNIT_TEST(a_saturated_channel_carries_a_message_in_513_and_23_cycles)
 	row_destroy(row);
 }
 
-/* Two hosts want one output: it is theirs by turns. */
+/* Two hosts want the same output and get it alternately. */
 UNIT_TEST(an_output_is_held_until_the_tail_and_then_goes_round)
 {
 	struct row *row = row_create(1, 4, false, &parameters_default);
@@ -282,7 +282,7 @@ UNIT_TEST(an_output_is_held_until_the_tail_and_then_goes_round)
 	row_destroy(row);
 }
 
-/* The header waits; STOP when the 57th flit is there, GO when the 39th from the end is left. */
+/* The header waits. STOP is sent with the 57th flit, and GO when the 39th from the end remains. */
 UNIT_TEST(stop_and_go_leave_at_the_marks)
 {
 	struct row *row = row_create(1, 3, false, &parameters_default);
@@ -291,11 +291,13 @@ UNIT_TEST(stop_and_go_leave_at_the_marks)
 
 	wormhole_net_run(row->net, 100000);
 	assert_int_equal(row->signals, 2);
-	/* Both flits 57 come in cycle 8 + 56; the first message's buffer has begun to empty. */
+	/* Both 57th flits arrive in cycle 8 + 56. The first message's buffer has started to
+	 * empty. */
 	assert_true(row->signal[0].stop);
 	assert_int_equal(row->signal[0].sender.device, 1);
 	assert_int_equal(row->signal[0].at, 8 + 56);
-	/* 56 + 1 + 15 flits when all have come; the one that leaves 33 in makes it 39. */
+	/* 56 + 1 + 15 flits when all have arrived. The flit that leaves 33 cycles later lowers the
+	 * level to 39. */
 	granted = 8 + 24 + 500;
 	assert_false(row->signal[1].stop);
 	assert_int_equal(row->signal[1].at, granted + 24 + 72 - 39 - 1);
@@ -335,7 +337,7 @@ static uint64_t sum_delivered(const struct row *row, uint64_t *discarded)
 	return count;
 }
 
-/* A host that absorbs much and may send little: what does not fit is counted, nothing else is
+/* A host absorbs much and can send little. Flits that do not fit are counted, and nothing else is
  * lost. */
 UNIT_TEST(what_finds_the_pool_full_is_discarded_and_counted)
 {
@@ -364,13 +366,13 @@ UNIT_TEST(what_finds_the_pool_full_is_discarded_and_counted)
 	row_destroy(row);
 }
 
-/* Figure 96: a host that re-injects all the time still sends its own. */
+/* Figure 96: a host that re-injects all the time still sends its own messages. */
 UNIT_TEST(own_messages_are_never_starved)
 {
 	struct row *row = row_create(3, 2, false, &parameters_default);
 	uint64_t between = 0, last = 0, discarded;
 
-	/* Host 2 has more in transit than it can send on, and messages of its own. */
+	/* Host 2 has more in transit than it can forward, and messages of its own. */
 	for (unsigned i = 0; i < 400; i++) {
 		POST(row, 500 * i, 0, 512, 2, 4);
 		if (i % 10 == 0)
@@ -383,7 +385,7 @@ UNIT_TEST(own_messages_are_never_starved)
 
 		if (letter->from != 2)
 			continue;
-		/* At most four in transit go first, each a message and its programming. */
+		/* At most four messages in transit are sent first, each with its programming. */
 		if (letter->started - letter->ready > between)
 			between = letter->started - letter->ready;
 		assert_true(letter->started >= last);
@@ -400,7 +402,7 @@ UNIT_TEST(messages_that_wait_in_a_circle_are_found_in_the_buffers)
 	struct topology_port cycle[8];
 	struct letter *letter;
 
-	/* Each goes half around the ring, always up. */
+	/* Each message goes halfway around the ring, always up. */
 	for (uint32_t i = 0; i < 4; i++) {
 		letter = POST(row, 0, i, 512, i);
 		letter->length = 0;

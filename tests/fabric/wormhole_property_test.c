@@ -26,13 +26,13 @@ static struct {
 	uint64_t first, cases;
 } wanted = {1, WORMHOLE_CASES};
 
-/* Features of the cases, to show that they are not all harmless. */
+/* Features of the cases, to show that they cover difficult situations. */
 struct seen {
 	uint64_t messages, flits, marks, absorbed, discards, stuck, cut;
 	uint64_t discarding; /* cases */
 };
 
-/* Both models; the first difference, or what one of them says about itself. */
+/* Both models, and the first difference, or an error that one of them reports. */
 static bool disagree(
 	const struct wormhole_case *the_case, char *text, size_t size, struct seen *seen)
 {
@@ -67,7 +67,7 @@ static bool is_bad(const struct wormhole_case *the_case)
 	return disagree(the_case, text, sizeof(text), NULL);
 }
 
-/* Prints the case as small as it gets. */
+/* Prints the smallest form of the case. */
 static void tell(struct wormhole_case *the_case)
 {
 	char text[512];
@@ -102,7 +102,7 @@ UNIT_TEST(trains_and_flits_agree_in_every_cycle)
 		seen.discarding, seen.stuck);
 	if (wanted.cases < 400)
 		return;
-	/* They are of all kinds. */
+	/* Cases of all kinds occur. */
 	assert_true(seen.marks > 20 * wanted.cases);
 	assert_true(seen.absorbed > 5 * wanted.cases);
 	assert_true(seen.discarding * 20 > wanted.cases);
@@ -110,7 +110,7 @@ UNIT_TEST(trains_and_flits_agree_in_every_cycle)
 	assert_true(seen.cut * 8 > wanted.cases);
 }
 
-/* Cases that are drawn too rarely, or never. */
+/* Cases that are drawn too rarely or never. */
 static void expect_agreement(struct flit_bed *bed, uint64_t until)
 {
 	struct wormhole_case the_case = {.name = "by hand",
@@ -127,7 +127,7 @@ static void expect_agreement(struct flit_bed *bed, uint64_t until)
 	}
 }
 
-/* Its last flits are on their way to the first host when the second one refuses it. */
+/* Its last flits are on their way to the first host when the second host refuses it. */
 UNIT_TEST(a_message_may_be_discarded_while_it_still_comes_to_another_host)
 {
 	for (uint32_t bytes = 101; bytes <= 512; bytes += 45) {
@@ -145,7 +145,7 @@ UNIT_TEST(a_message_may_be_discarded_while_it_still_comes_to_another_host)
 	}
 }
 
-/* Behind a tail, a cycle decides whether there is room. */
+/* After a tail, a single cycle decides whether there is space. */
 UNIT_TEST(a_pool_is_given_back_in_the_same_cycle)
 {
 	for (uint64_t cycle = 60; cycle < 130; cycle++) {
@@ -161,7 +161,7 @@ UNIT_TEST(a_pool_is_given_back_in_the_same_cycle)
 	}
 }
 
-/* The least case in every part of a cycle. */
+/* The smallest case, in every part of a cycle. */
 UNIT_TEST(a_run_may_end_in_any_cycle)
 {
 	struct flit_bed bed;
@@ -179,7 +179,7 @@ UNIT_TEST(a_run_may_end_in_any_cycle)
 #define JAM_MESSAGES 700
 #define JAM_BYTES    512
 
-/* Uniform traffic, more than the routes can carry. */
+/* Uniform traffic that exceeds the capacity of the routes. */
 static void fill_jam(struct wormhole_case *the_case)
 {
 	uint32_t hosts = the_case->topology->hosts;
@@ -221,7 +221,7 @@ static void open_jam(struct wormhole_case *the_case)
 	fill_jam(the_case);
 }
 
-/* Re-injection waits behind full channels, and fills them: the jams of a torus close to saturation
+/* Re-injection waits for full channels and fills them: the jams of a torus close to saturation
  * (docs/explanation/wormhole.md). */
 UNIT_TEST(trains_and_flits_agree_in_a_jam_at_in_transit_buffers)
 {
@@ -238,12 +238,12 @@ UNIT_TEST(trains_and_flits_agree_in_a_jam_at_in_transit_buffers)
 		assert_true(flits.fate[i].tail != FLIT_NEVER);
 		sum += flits.fate[i].tail + 1 - flits.fate[i].left;
 	}
-	/* It is a jam (without load a message takes some 800 cycles), and it ends. */
+	/* It is a jam, because without load a message takes about 800 cycles, and it ends. */
 	assert_true(sum > UINT64_C(3000) * the_case.messages);
 	assert_true(flits.pool_peak >= 6 * JAM_BYTES);
 }
 
-/* Feature that a case needs so that a change must show. */
+/* The feature that a case needs to reveal a change. */
 enum change { ROUTING, STOP_MARK, DETECTION, PROGRAMMING, CHANGES };
 
 static bool must_show(enum change change, const struct wormhole_outcome *flits)
@@ -270,7 +270,7 @@ static bool shows(enum change change, const struct wormhole_case *the_case,
 	return differ;
 }
 
-/* A referee that compares nothing would agree with everybody. */
+/* A reference model that compares nothing would always agree. */
 UNIT_TEST(a_cycle_or_a_mark_more_is_a_difference)
 {
 	unsigned shown[CHANGES] = {0}, due[CHANGES] = {0};
@@ -290,7 +290,7 @@ UNIT_TEST(a_cycle_or_a_mark_more_is_a_difference)
 	}
 	for (unsigned change = 0; change < CHANGES; change++) {
 		assert_true(due[change] >= 3);
-		/* A busy host detects in time all the same. */
+		/* A busy host still detects in time. */
 		assert_true(shown[change] * 3 >= due[change] * 2);
 	}
 }

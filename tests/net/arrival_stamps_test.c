@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Times of arrival by the clock of a NIC, which for the tests is a fake one: it stamps a frame when
- * the far end sends it, by a clock of another frequency than the loop's. */
+/* Arrival times from the clock of a NIC. The NIC of these tests is a fake one. It stamps a frame
+ * when the far end sends it, with a clock whose frequency differs from the loop's. */
 
 #include "nic_neighbours.h"
 
@@ -12,7 +12,7 @@
 #include "port/port_ethdev.h"
 
 #define ROUNDS   200u
-#define WAIT_PS  PS_PER_MS /* how long a frame waits for its loop */
+#define WAIT_PS  PS_PER_MS /* time that a frame waits for its loop */
 #define LOAD_PPM 20000u
 
 static struct clock ours;
@@ -37,7 +37,7 @@ static void wait_for(weft_time ps)
 		;
 }
 
-/* A frame that waits for its loop: when it was sent, its time of arrival, when it was read. */
+/* A frame that waits for its loop: the times at which it was sent, arrived and was read. */
 struct passage {
 	weft_time sent, arrived, read;
 };
@@ -56,8 +56,8 @@ static struct passage pass_one(void)
 	return passage;
 }
 
-/* Passes frames, of which none arrives before it was sent or before an earlier one; how many have a
- * time before they were read. */
+/* Passes frames. Checks that none arrives before it was sent or before an earlier one. Returns how
+ * many have an arrival time before they were read. */
 static unsigned count_early(void)
 {
 	weft_time last = 0;
@@ -74,7 +74,7 @@ static unsigned count_early(void)
 	return early;
 }
 
-/* The counter of the processor when the frame was stamped, or a little before. */
+/* The processor's counter when the frame was stamped, or slightly earlier. */
 static uint64_t stamped_tsc(const struct rte_mbuf *mbuf, unsigned ppm, unsigned shift)
 {
 	uint64_t ticks;
@@ -83,7 +83,7 @@ static uint64_t stamped_tsc(const struct rte_mbuf *mbuf, unsigned ppm, unsigned 
 	return (uint64_t)(((unsigned __int128)ticks << shift) * 2000000 / (1000000 + ppm));
 }
 
-/* No frame arrives before it is stamped, to the nanosecond of the clock that the NIC has. */
+/* No frame arrives before it is stamped, to the nanosecond of the NIC's clock. */
 static void passes_no_earlier_than_stamped(unsigned ppm, unsigned shift)
 {
 	char more[32];
@@ -125,7 +125,7 @@ AWKWARD_TEST(a_frame_arrives_when_it_is_stamped_not_when_it_is_read)
 	awkward_close();
 }
 
-/* As the thread does that watches carriers, every 10 ms. */
+/* Like the thread that checks carriers, every 10 ms. */
 AWKWARD_TEST(a_stamp_counts_while_another_thread_asks_the_nic)
 {
 	struct ethdev_ctx *ctx;
@@ -267,7 +267,7 @@ static void close_side(struct side *side)
 	nic_routes_destroy(side->routes);
 }
 
-/* Both clocks are one, so the truth is 0. */
+/* Both clocks are the same, so the true offset is 0. */
 static uint64_t bound_of_the_other(const struct side *side)
 {
 	struct clock_line line;
@@ -281,7 +281,8 @@ static uint64_t bound_of_the_other(const struct side *side)
 	return bound_ns;
 }
 
-/* Each loop is away while frames come. By its own clock a question and its answer take as long. */
+/* Each loop is stalled while frames arrive. By its own clock, a question takes as long as its
+ * answer. */
 AWKWARD_TEST(interfaces_compare_clocks_by_stamps)
 {
 	struct side side[2] = {{.routes = NULL}};

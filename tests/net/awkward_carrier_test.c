@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Two switches with a cable between them that loses its carrier. Hellos are a second of the test's
- * clock apart, so a change that is noticed earlier was noticed from the carrier. */
+/* Two switches joined by a cable that loses its carrier. Hellos are a second of the test's clock
+ * apart, so an earlier reaction must come from the carrier. */
 
 #include "awkward_ports.h"
 
@@ -58,9 +58,9 @@ static bool all_are(enum link_end_state state)
 	return side[0].sw->port[0].link.state == state && side[1].sw->port[0].link.state == state;
 }
 
-/* A carrier is seen in real time. After 'interval' the test's clock stands still while a link is to
- * fall, because no hello may do that. While links are to come up, hellos must go on. The links get
- * some minutes of real time. */
+/* The carrier is checked in real time. If a link must go down, the test's clock stops after
+ * 'interval', because hellos must not cause this. If links must come up, hellos continue. The links
+ * get some minutes of real time. */
 static void expect_soon(enum link_end_state state, weft_time interval)
 {
 	const weft_time step = interval / TURNS;
@@ -131,7 +131,7 @@ UNIT_WITH(a_link_is_up_while_there_is_carrier, NULL, clear)
 	stop();
 }
 
-/* As before there was a carrier to look at. */
+/* As before there was a carrier to check. */
 UNIT_WITH(a_link_without_carrier_is_down_after_three_hellos_at_the_latest, NULL, clear)
 {
 	start("");
@@ -152,7 +152,7 @@ UNIT_WITH(carrier_loss_is_seen_before_the_next_hello_by_interrupt, NULL, clear)
 	cut_and_join("lsc=1");
 }
 
-/* Frames that such a driver sends late, when the carrier is back, belong to a former session. */
+/* A driver may send such frames late, when the carrier is back. They belong to a former session. */
 UNIT_WITH(frames_that_come_late_do_no_harm, NULL, clear)
 {
 	start("down=hold,keep=512");

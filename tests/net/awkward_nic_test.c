@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The port layer over NICs that behave as PCI drivers do (fake_nic.h). */
+/* The port layer over NICs that behave like PCI drivers (fake_nic.h). */
 
 #include "awkward_ports.h"
 
@@ -14,7 +14,7 @@ static void passes(const char *arguments, unsigned mtu)
 	awkward_close();
 }
 
-/* The message is one line, says which port it is about, and this. */
+/* The message is one line, and contains the port and this text. */
 static void refused(const char *arguments, unsigned mtu, const char *part)
 {
 	assert_true(awkward_try(arguments, mtu) < 0);
@@ -140,7 +140,8 @@ AWKWARD_TEST(a_nic_without_promiscuity_opens)
 
 /* --- matrix --- */
 
-/* It passes frames, or is refused in one line that names an MTU with which it passes. */
+/* The NIC passes frames, or is refused in one line that names an MTU with which it passes
+ * frames. */
 static void check_mtu(const char *arguments, unsigned mtu)
 {
 	const char *said;
@@ -165,7 +166,7 @@ static void check_mtus(const char *arguments)
 		check_mtu(arguments, mtus[i]);
 }
 
-/* It gets larger buffers, or less is asked of it: frames never vanish. */
+/* It gets larger buffers, or less is requested from it. Frames never disappear. */
 AWKWARD_TEST(frames_pass_rounded_buffers_of_a_nic_that_cannot_scatter_or_it_is_refused)
 {
 	check_mtu("round=1024,no_scatter=1", 4096);
@@ -250,7 +251,7 @@ AWKWARD_TEST(kept_mbufs_come_back_when_the_port_is_closed)
 	awkward_close();
 }
 
-/* Both rings: that for receiving from the start, the other one in time. */
+/* Both rings: the receive ring from the start, the transmit ring as it fills. */
 AWKWARD_TEST(a_nic_holds_what_it_is_said_to)
 {
 	struct port_ethdev_config config;
@@ -267,7 +268,7 @@ AWKWARD_TEST(a_nic_holds_what_it_is_said_to)
 		assert_true(
 			AWKWARD_MBUFS - rte_mempool_avail_count(pair.pool) <= held + AWKWARD_RING);
 	}
-	/* This one has one ring for receiving; 'held' is counted for two. */
+	/* This port has one receive ring; 'held' is for two. */
 	assert_true(AWKWARD_MBUFS - rte_mempool_avail_count(pair.pool) >= 3 * AWKWARD_RING - 64);
 	awkward_close();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Starting and stopping EAL, each time in a child process: it can be started once a process. */
+/* Starts and stops EAL, each time in a child process, because a process can start it only once. */
 
 #include "unit.h"
 
@@ -20,7 +20,7 @@
 
 #define TIMEOUT_MS 5000
 
-/* The standard output and error of a child. */
+/* The standard output and standard error of a child. */
 struct child {
 	pid_t pid;
 	int out;
@@ -154,7 +154,7 @@ static int run_with_user_arguments(void)
 
 	if (result < 0)
 		return 1;
-	/* Our three lcores gave way to the user's one. */
+	/* Weft's three lcores were replaced with the user's one. */
 	if (result != 6 || rte_lcore_count() != 1 || rte_eal_get_physmem_size() != 32u << 20)
 		return 2;
 	eal_stop();
@@ -261,7 +261,7 @@ UNIT_TEST(killed_program_can_be_cleared_up_and_its_prefix_used_again)
 	assert_int_equal(runtime_dir_remove(path), 0);
 }
 
-/* As 'weft run' names itself. */
+/* The name that 'weft run' uses for itself. */
 UNIT_TEST(start_removes_folders_of_killed_programs_but_not_of_running_ones)
 {
 	struct child killed = child_start(run_unnamed), running = child_start(run_unnamed), next;
@@ -309,7 +309,7 @@ UNIT_TEST(lcores_asked_for_are_there_on_any_number_of_cpus)
 	assert_int_equal(child_wait(&child), 0);
 }
 
-/* The child says this one line and nothing else, and leaves no runtime directory. */
+/* The child prints exactly this line, and leaves no runtime directory. */
 static void one_line_is_said(int (*run)(void), const char *line)
 {
 	struct child child = child_start(run);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The tests' own NIC does what its arguments say; nothing of Weft but EAL's start and the pool. */
+/* The tests' own NIC does what its arguments request. Uses nothing of Weft except EAL's start and
+ * the pool. */
 
 #include <errno.h>
 #include <sys/wait.h>
@@ -23,7 +24,7 @@ static struct rte_mempool *pool;
 
 /* --- help --- */
 
-/* One device and what it is to be asked for; the rest is 0. */
+/* A device and the settings requested from it; the rest is 0. */
 struct nic {
 	const char *name, *arguments;
 	uint64_t rx_offloads, tx_offloads;
@@ -33,8 +34,8 @@ struct nic {
 	uint16_t port;
 };
 
-/* With so much room and no more, whatever Weft's own pools have. One that a case before has left is
- * freed. */
+/* A pool with exactly this headroom, whatever Weft's own pools have. Frees one that an earlier case
+ * left. */
 static struct rte_mempool *make_pool(unsigned count, unsigned room)
 {
 	struct rte_mempool *made;
@@ -71,7 +72,7 @@ static int configure(struct nic *nic)
 	return rte_eth_dev_configure(nic->port, 1, 1, &conf);
 }
 
-/* The step that was refused comes back: 1 to 4; 0 if none. */
+/* Returns the step that was refused, from 1 to 4, or 0 if none was. */
 static int try_start(struct nic *nic)
 {
 	uint16_t descriptors = nic->descriptors == 0 ? RING : nic->descriptors;
@@ -112,7 +113,7 @@ static int clear(void **state)
 	return 0;
 }
 
-/* Two ports at one cable; their arguments follow cable and end. */
+/* Two ports at one cable. Their arguments follow cable and end. */
 struct pair {
 	struct nic a, b;
 	char arguments[2][128];
@@ -154,7 +155,7 @@ static struct rte_mbuf *make(unsigned bytes)
 	return mbuf;
 }
 
-/* Frees what the NIC does not take. */
+/* Frees what the NIC does not accept. */
 static unsigned send_frames(const struct nic *nic, unsigned count, unsigned bytes)
 {
 	unsigned sent = 0;
@@ -187,7 +188,7 @@ static unsigned receive_all(const struct nic *nic)
 	return count;
 }
 
-/* The next frame is what make() made, in so many segments. */
+/* The next frame is the one from make(), in this number of segments. */
 static void expect(const struct nic *nic, unsigned bytes, unsigned segments)
 {
 	uint8_t copy[16384], *at;
@@ -294,7 +295,7 @@ UNIT_WITH(a_pool_too_small_for_the_receive_ring_is_refused, NULL, clear)
 	rte_mempool_free(pair.a.pool);
 }
 
-/* They are counted, at each look, and when the ring is full as well frames are lost. */
+/* They are counted at each query. When the ring is also full, frames are lost. */
 UNIT_WITH(a_dry_pool_is_counted_and_frames_are_missed, NULL, clear)
 {
 	struct rte_mbuf *all[64];
@@ -681,7 +682,7 @@ UNIT_WITH(what_was_sent_before_a_port_started_does_not_come, NULL, clear)
 	assert_null(receive(&pair.b));
 }
 
-/* Another process takes the end of a cable, sends, and dies of it. */
+/* Another process takes the end of a cable, sends, and is terminated. */
 static void send_and_die(const char *path)
 {
 	struct fake_cable cable;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Links of every kind with a rate and a delay, on an invented clock: memory, shared memory, an
+/* Links of every kind with a rate and a delay, on a simulated clock: memory, shared memory, an
  * ethdev (net_ring, as for a NIC) and net_af_packet on a veth pair. Rates, delays, frames and the
- * times at which the loop looks are drawn. A transmitter always has a frame.
- */
+ * times at which the loop polls are drawn. A transmitter always has a frame. */
 
 #include "needs.h"
 #include "open_port.h"
@@ -25,10 +23,10 @@
 #define POOL_MBUFS 16383u
 #define CASES      25u
 #define LONGEST    1500u
-#define IN_FLIGHT  1500u /* frames of the shortest kind that a drawn delay holds */
+#define IN_FLIGHT  1500u /* number of shortest frames that a drawn delay holds */
 
 static struct rte_mempool *pool;
-static struct clock real; /* bounds waits for the kernel; nothing depends on how long they take */
+static struct clock real; /* limits waits for the kernel; no result depends on their length */
 static char dir[] = "/tmp/weft-rate-XXXXXX";
 
 struct way {
@@ -39,7 +37,7 @@ struct way {
 struct drawn {
 	uint64_t rate_bps;
 	weft_time delay_ps, step_ps, stall_ps;
-	uint32_t bytes; /* most bytes of frames */
+	uint32_t bytes; /* maximum size of a frame */
 	weft_time jitter_ps;
 	uint32_t loss_ppm, reorder_ppm;
 };
@@ -62,12 +60,12 @@ struct flow {
 	struct drawn drawn;
 	struct rng *rng;
 	struct impairment impairment;
-	uint64_t next, overtaken; /* after the highest number that came; frames with a lower one */
+	uint64_t next, overtaken; /* frames that arrived after a higher number */
 	bool stepped_back;        /* the last frame was one of them */
-	weft_time added;          /* to the due arrival of a frame, at most */
+	weft_time added;          /* maximum time to the due arrival of a frame */
 	weft_time now;
-	uint16_t rest;  /* as wire_takes() has it */
-	weft_time *end; /* when each frame's transmission ends if the wire had never been idle */
+	uint16_t rest;  /* as wire_takes() computes it */
+	weft_time *end; /* end of each frame's transmission if the wire had never been idle */
 	uint64_t sent, received, wire_bytes;
 };
 
@@ -107,7 +105,7 @@ static bool send_one(struct flow *flow)
 	return true;
 }
 
-/* Neither lost nor held to be overtaken. */
+/* Neither lost nor held back to be overtaken. */
 static uint64_t leaving(const struct flow *flow)
 {
 	return flow->sent - flow->impairment.frames_lost - (flow->impairment.held != NULL);
@@ -119,7 +117,7 @@ static uint64_t handed_over(const struct flow *flow)
 	       (flow->tx.line != NULL ? flow->tx.line->count : 0);
 }
 
-/* A held frame is overtaken by one other, and no frame comes twice. */
+/* A held frame is overtaken by one other frame, and no frame arrives twice. */
 static void note_order(struct flow *flow, uint32_t number)
 {
 	const struct drawn *drawn = &flow->drawn;
@@ -155,8 +153,8 @@ static void receive(struct flow *flow)
 	}
 }
 
-/* Devices deliver all that they took. The kernel may take its time, which the clock does not count.
- */
+/* Devices deliver everything that they accepted. The kernel may take its time, which the clock does
+ * not count. */
 static void receive_all(struct flow *flow)
 {
 	weft_time until;
@@ -208,14 +206,14 @@ static void draw_impairment(struct drawn *drawn, struct rng *rng)
 {
 	static const uint32_t shares[] = {0, 1000, 30000, 1000000};
 
-	/* Frames in flight that the jitter needs are taken off the delay. */
+	/* The jitter uses up part of the space for frames in flight, so the delay is reduced. */
 	drawn->jitter_ps = rng_below(rng, drawn->delay_ps + 1);
 	drawn->delay_ps -= drawn->jitter_ps;
 	drawn->loss_ppm = shares[rng_below(rng, 3)];
 	drawn->reorder_ppm = shares[rng_below(rng, 4)];
 }
 
-/* Lost frames take their time on the wire. */
+/* Lost frames also take their time on the wire. */
 static void check_impairment(const struct flow *flow)
 {
 	const struct drawn *drawn = &flow->drawn;
@@ -249,7 +247,7 @@ static void send_for_a_second(struct way way, struct rng *rng, bool impaired)
 		turn(&flow);
 	share = (double)flow.wire_bytes * 8 * 1e12 /
 		((double)flow.drawn.rate_bps * (double)(flow.now - flow.drawn.delay_ps));
-	/* A frame of the slowest link is more than two hundredths of a second. */
+	/* On the slowest link, a frame takes more than two hundredths of a second. */
 	share += (double)(LONGEST + FRAME_WIRE_OVERHEAD) * 8 / (double)flow.drawn.rate_bps;
 	if (!impaired && share < 0.98)
 		fail_msg("%" PRIu64 " bps, delay %" PRIu64 " ps, step %" PRIu64 " ps: %.3f",
@@ -330,7 +328,7 @@ UNIT_TEST(veth_is_as_fast_as_the_file_says_and_never_early)
 	struct port a, b;
 
 	need_root();
-	/* One that was killed has left its pair behind. */
+	/* A killed run has left its pair. */
 	if (system("ip link del weftra 2>/dev/null; "
 		   "ip link add weftra mtu 2048 type veth peer name weftrb mtu 2048 2>/dev/null && "
 		   "sysctl -qw net.ipv6.conf.weftra.disable_ipv6=1 "

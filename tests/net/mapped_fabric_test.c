@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A whole fabric on the real clock whose routes a mapper finds, with traffic, while cables are cut
- * and joined. A second thread gives the orders and reads the status, as 'weft lab' does. */
+/* A whole fabric on the real clock with routes from a mapper, under traffic, while cables are cut
+ * and joined. A second thread gives the orders and reads the status, like 'weft lab'. */
 
 #include <jansson.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@
 #define MESSAGES     400u /* with each state of the cables */
 #define DELIVERED    "\"messages_delivered\":"
 
-/* 4 switches, each joined with each, 8 hosts. The clock is slow: a link goes down only if this test
+/* 4 fully connected switches with 8 hosts. The clock is slow: a link goes down only if this test
  * cuts it, or if the process does not run for 3 s. */
 #define NETWORK "full:switches=4,hosts=2"
 #define HOSTS   8u
@@ -44,15 +44,15 @@ static const char run_text[] =
 struct attendant {
 	int client;
 	char path[64];
-	time_t end;       /* by then the fabric hangs */
-	atomic_bool stop; /* the run is to end */
-	/* Findings; asserted when both threads have ended. */
+	time_t end;       /* the fabric counts as hung after this time */
+	atomic_bool stop; /* the run must end */
+	/* Results, asserted when both threads have ended. */
 	const char *failed;
 	uint64_t generation, hosts, cables, miscabled;
 };
 
-/* Leaves the CPU to the fabric before something is asked again. Returns false if it hangs with
- * 'failed'. */
+/* Leaves the CPU to the fabric before the next query. Returns false, with 'failed' set, if it
+ * hangs. */
 static bool again(struct attendant *attendant, const char *failed)
 {
 	sched_yield();
@@ -71,7 +71,7 @@ static void ask(struct attendant *attendant, const char *command, char *reply, s
 	} while (again(attendant, "an order was not taken"));
 }
 
-/* The program's loop takes one at a time. */
+/* The program's loop takes one order at a time. */
 static void order(struct attendant *attendant, const char *text)
 {
 	char command[160], reply[1024];
@@ -99,7 +99,7 @@ static uint64_t number_of(const json_t *object, const char *key)
 	return (uint64_t)json_integer_value(json_object_get(object, key));
 }
 
-/* The mapper that leads, its tables in use everywhere; false if there is none. */
+/* Returns the mapper that leads if its tables are in use everywhere, else false. */
 static bool look(struct attendant *attendant)
 {
 	json_t *all = read_status(attendant);
@@ -125,7 +125,7 @@ static bool look(struct attendant *attendant)
 	return leads && !paused;
 }
 
-/* Until the map has so many cables and its tables are in use. */
+/* Waits until the map has this many cables and its tables are in use. */
 static void wait_for(struct attendant *attendant, uint64_t cables)
 {
 	do {
@@ -216,7 +216,7 @@ UNIT_TEST(a_cut_cable_loses_repeats_and_reorders_nothing)
 	assert_int_equal(real_fabric_check_complete(fabric, &error), 0);
 	assert_true(result->messages.delivered > 1000);
 	assert_int_equal(result->messages.delivered, result->messages.injected);
-	/* All hosts can be reached all the time: none may be without a route for a while. */
+	/* All hosts can be reached at any time, so none may be without a route for a while. */
 	assert_int_equal(result->messages.dropped, 0);
 	assert_int_equal(result->lost, 0);
 	assert_int_equal(result->duplicated, 0);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * The links of the real clock keep to physics, whenever the loops look: drawn fabrics of
- * pipelines/real on an invented clock, in one process or two, with whole switches or divided ones.
- * Their devices belong to loops with turns of different lengths, are visited in drawn order, at
- * drawn moments, some after long pauses; rates, delays, jitter and reordering change while it runs.
- * The ports are
- * watched (physics_watch.h). The virtual clock is the oracle of an idle network.
- */
+/* The links of the real clock obey physics, whenever the loops poll. Drawn fabrics of
+ * pipelines/real run on a simulated clock, in one process or two, with whole or divided switches.
+ * Their devices belong to loops with iterations of different lengths, and are visited in drawn
+ * order, at drawn times, some after long pauses. Rates, delays, jitter and reordering change during
+ * the run. The ports are checked (physics_watch.h). The virtual clock is the reference for an idle
+ * network. */
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -25,7 +23,7 @@
 #define LCORES    16
 #define PROCESSES 2
 #define TAPS      2
-/* Later than the fabric's own clock, by which it was created. */
+/* Later than the fabric's own clock, with which it was created. */
 #define BEGIN_PS (1000 * PS_PER_S)
 #define PATIENCE 20000 /* turns */
 
@@ -45,20 +43,20 @@ struct drawn {
 	uint64_t rate_mbps;
 	weft_time delay_ps, turn_ps;
 	uint64_t pause_turns;
-	unsigned loops, processes, parts; /* parts of each switch */
-	bool paced;                       /* links between the processes have rate and delay */
+	unsigned loops, processes, parts; /* shards of each switch */
+	bool paced;                       /* links between the processes have a rate and a delay */
 	bool changes;                     /* rates and delays change while it runs */
-	bool impairs;                     /* some links have jitter, or data overtakes */
+	bool impairs;                     /* some links have jitter, or data overtakes other data */
 	bool purges;                      /* switches are purged */
 };
 
-/* A poll loop: how long its turns take, in units, and when the next one is. */
+/* A poll loop: the length of its iterations, in units, and when the next one is. */
 struct loop {
 	unsigned factor;
 	weft_time next;
 };
 
-/* A host, or a switch or a part of one. */
+/* A host, a switch, or a shard of a switch. */
 struct device {
 	struct poll_nic *nic;
 	struct poll_switch *poll;
@@ -70,7 +68,7 @@ struct world {
 	struct topology *topology;
 	struct real_fabric *fabric[PROCESSES];
 	bool *switch_here[PROCESSES], *host_here[PROCESSES];
-	char *external[PROCESSES][WATCH_ENDS]; /* by link: the device of that process, or NULL */
+	char *external[PROCESSES][WATCH_ENDS]; /* by link: the device in that process, or NULL */
 	struct rng rng;
 	struct drawn drawn;
 	struct loop loop[LOOPS];
@@ -91,7 +89,8 @@ static uint32_t vertex_of(const struct topology_port *at)
 	return at->kind == DEVICE_HOST ? at->device : WATCH_HOSTS + at->device;
 }
 
-/* Timed links between host 'from' and all others, by relaxation: the networks are small. */
+/* Distance of all hosts from host 'from' over timed links, by relaxation. The networks are
+ * small. */
 static void measure_distances(uint32_t from)
 {
 	static uint32_t far[WATCH_HOSTS + WATCH_ENDS];
@@ -121,8 +120,8 @@ static unsigned process_of(const struct topology_port *at)
 	return world.switch_here[0][at->device] ? 0 : 1;
 }
 
-/* Neighbouring switches and their hosts stay together; links between the processes are memory that
- * both share. */
+/* Neighbouring switches and their hosts stay together. Links between the processes are shared
+ * memory. */
 static void share_out(const struct drawn *drawn)
 {
 	const struct topology *topology = world.topology;
@@ -171,7 +170,7 @@ static void create_fabric(const struct drawn *drawn, unsigned process)
 	world.fabric[process] = real_fabric_create(&options, &error);
 	if (world.fabric[process] == NULL)
 		fail_msg("%s", error.text);
-	/* There is one in a real process. */
+	/* A real process has one. */
 	telemetry_destroy(world.fabric[process]->telemetry);
 	world.fabric[process]->telemetry = NULL;
 }
@@ -191,7 +190,7 @@ static bool links_are_up(void)
 	return true;
 }
 
-/* No link falls because the loop of its neighbour is elsewhere. */
+/* No link goes down because its neighbour's loop is busy. */
 static void excuse_all(void)
 {
 	for (unsigned i = 0; i < watch.ends; i++)
@@ -219,8 +218,8 @@ static struct loop *next_loop(void)
 	return next;
 }
 
-/* The turn of a loop: most of its devices, in drawn order. The next one comes after a drawn time: a
- * loop may be elsewhere for long. */
+/* An iteration of a loop: most of its devices, in drawn order. The next one comes after a drawn
+ * time, which may be long. */
 static void turn_of(struct loop *loop)
 {
 	unsigned first = (unsigned)rng_below(&world.rng, world.devices);
@@ -239,8 +238,8 @@ static void turn_of(struct loop *loop)
 		loop->next += rng_below(&world.rng, world.drawn.pause_turns * unit);
 }
 
-/* Rate and delay of an end, as 'lab set' does it, and drawn jitter and reordering; rate and delay
- * 0: none. */
+/* Sets rate and delay of an end, like 'lab set', and drawn jitter and reordering. Rate and delay 0:
+ * none. */
 static void set_end(unsigned i, uint64_t rate_bps, weft_time delay_ps)
 {
 	const struct real_end *end = watch.wire[i].end;
@@ -299,7 +298,7 @@ int __wrap_tap_open(const struct tap_options *options, struct error *error)
 	return pair[1];
 }
 
-/* A program sends to the other one, which has read everything. */
+/* A program sends to the other program, which has read everything. */
 static void write_tap(unsigned from)
 {
 	struct {
@@ -336,7 +335,7 @@ static void disturb(void)
 		change_an_end();
 }
 
-/* A turn of each loop, on average. */
+/* One iteration of each loop, on average. */
 static void turn(void)
 {
 	for (unsigned i = 0; i < world.drawn.loops; i++)
@@ -460,8 +459,8 @@ static void start_traffic(struct real_fabric *fabric)
 			fail_msg("%s", error.text);
 }
 
-/* Traffic for 'turns' turns, then as many again: with long links and small buffers, not everything
- * arrives until then. */
+/* Sends traffic for 'turns' iterations, then runs as many without. With long links and small
+ * buffers, some frames have not arrived by then. */
 static void carry(unsigned turns)
 {
 	uint64_t lost = 0;
@@ -525,7 +524,7 @@ static void draw_links(struct drawn *drawn, struct rng *rng)
 	drawn->parts = 1 + (unsigned)rng_below(rng, 2);
 }
 
-/* A hot spot about which switches notify each other, or the hosts. */
+/* A hot spot about which switches notify each other or the hosts. */
 static void draw_notifications(struct drawn *drawn, struct rng *rng)
 {
 	uint64_t turn_ns = drawn->turn_ps / PS_PER_NS + 1000;
@@ -567,7 +566,7 @@ static void draw(struct drawn *drawn, unsigned seed)
 	add_set(drawn, "nic.window=%u", 1u << rng_below(&rng, 9));
 	drawn->paced = rng_below(&rng, 2);
 	drawn->changes = rng_below(&rng, 3) == 0;
-	/* Between a tenth of a frame's time and ten of them. */
+	/* From a tenth of a frame's time to ten times that. */
 	drawn->turn_ps = bytes_ps(
 		(1 + rng_below(&rng, 100)) * 420, byte_time_of(drawn->rate_mbps * 1000000));
 	if (drawn->turn_ps < drawn->delay_ps / 50)
@@ -641,7 +640,7 @@ static uint64_t idle_load(const struct drawn *drawn, unsigned bytes)
 	return load < 10000 ? load : 10000;
 }
 
-/* One host sends to one other, in frames that meet nothing. */
+/* One host sends to one other host, in frames that meet no others. */
 static void draw_idle(struct drawn *drawn, unsigned seed)
 {
 	static const unsigned messages[] = {64, 500, 1024, 4096};
@@ -656,7 +655,8 @@ static void draw_idle(struct drawn *drawn, unsigned seed)
 		bytes = messages[rng_below(&rng, 4)];
 	} while (idle_load(drawn, bytes) < 10);
 	drawn->pause_turns = 5;
-	/* A link between processes delays whole frames, where the virtual clock's cut through. */
+	/* A link between processes delays whole frames, where the virtual clock uses
+	 * cut-through. */
 	drawn->paced = true;
 	if (strcmp(drawn->set[3], "switch.switching=cut-through") == 0)
 		drawn->processes = 1;
@@ -669,7 +669,7 @@ static void draw_idle(struct drawn *drawn, unsigned seed)
 	drawn->turn_ps = bytes_ps(25 * bytes, byte_time_of(drawn->rate_mbps * 1000000));
 	if (drawn->turn_ps < drawn->delay_ps / 50)
 		drawn->turn_ps = drawn->delay_ps / 50;
-	/* No loop is away for longer than it catches up. */
+	/* No loop is stalled for longer than it can catch up. */
 	if (drawn->turn_ps > REAL_CATCH_UP_PS / 80)
 		drawn->turn_ps = REAL_CATCH_UP_PS / 80;
 	duration = 40 * drawn->delay_ps + 1000 * drawn->turn_ps;

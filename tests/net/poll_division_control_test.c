@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The shards of a switch under the orders of the control thread, which is played here between
- * turns: to it they are one switch. Ports 0 and 2 are the first shard's, 1 and 3 the second one's.
- */
+/* A divided switch under the orders of the control thread, which the test plays between iterations.
+ * To the control thread, the shards are one switch. Ports 0 and 2 belong to the first shard, 1 and
+ * 3 to the second. */
 
 #include "switch_orders.h"
 
@@ -12,7 +12,7 @@ static void begin_parts(unsigned shards)
 	begin_up(&(struct bench_config){.voq = true, .slots = 64, .shards = shards});
 }
 
-/* Until it is done. */
+/* Runs until the order is complete. */
 static void finish_orders(void)
 {
 	for (unsigned i = 0; !device_control_caught_up(control); i++) {
@@ -87,7 +87,7 @@ UNIT_TEST(a_switch_is_idle_when_all_its_parts_are)
 	end();
 }
 
-/* From the first shard in the second one, the other way round, and in the second one alone. */
+/* From the first shard to the second, in the other direction, and within the second. */
 UNIT_TEST(a_part_that_stores_data_keeps_the_switch_from_being_idle)
 {
 	for (unsigned i = 0; i < 3; i++) {

@@ -11,7 +11,7 @@
 #include "measure/capture_reason.h"
 #include "pcapng_walk.h"
 
-#define SLOTS      (1u << 15) /* more than there are frames: nothing depends on the writer's speed */
+#define SLOTS      (1u << 15) /* more than the frames, however slow the writer is */
 #define SNAP_BYTES 64u
 #define FILE_BYTES (1u << 23)
 #define COMMENT    1u /* options of a packet block */
@@ -146,8 +146,8 @@ static uint32_t credits_of(const struct seen *seen)
 	return (uint32_t)strtoul(at + strlen("credits "), NULL, 10);
 }
 
-/* Nothing comes between two data frames that follow each other: the second takes its blocks from
- * what the first has left. */
+/* Nothing is sent between two consecutive data frames, so the second takes its blocks from those
+ * that the first left. */
 UNIT_TEST(a_frame_tells_the_credits_that_it_leaves)
 {
 	struct seen seen, before = {.kind = FRAME_HELLO};
@@ -169,7 +169,8 @@ UNIT_TEST(a_frame_tells_the_credits_that_it_leaves)
 	end(&captured);
 }
 
-/* How many frames of the capture have this comment after the other side has sent 'frame'. */
+/* Returns how many frames of the capture have this comment after the other side has sent
+ * 'frame'. */
 static unsigned comments_after(const uint8_t *frame, uint16_t bytes, const char *comment)
 {
 	struct captured captured;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A host's poll loop under the orders of the control thread, which is played here between turns
- * (docs/explanation/the-mapper.md, 'In a process'). */
+/* A host's poll loop under the orders of the control thread, which the test plays between
+ * iterations (docs/explanation/the-mapper.md, 'In a process'). */
 
 #include "nic_neighbours.h"
 
-#define FRAMES 8 /* that wait, each way */
+#define FRAMES 8 /* waiting in each direction */
 #define BYTES  40
 
 static const uint8_t to_agent[] = {ROUTE_TYPE_AGENT};
@@ -26,13 +26,13 @@ static void begin_with(struct mapped *mapped, bool routed, unsigned slots)
 	}
 }
 
-/* 'routed': with routes from the beginning. */
+/* 'routed': has routes from the start. */
 static void begin(struct mapped *mapped, bool routed)
 {
 	begin_with(mapped, routed, 1024);
 }
 
-/* The link is up, nobody has routes. */
+/* The link is up, and neither host has routes. */
 static void begin_up(struct mapped *mapped)
 {
 	begin(mapped, false);
@@ -277,7 +277,7 @@ UNIT_TEST(a_queuing_scheme_comes_with_the_routes)
 	assert_ptr_equal(nic_config(mapped.bench.side[0].pn->nic)->queuing, tables[0]->queuing);
 }
 
-/* Both are paused in the midst of traffic, become idle, get other routes, and go on. */
+/* Both are paused during traffic, become idle, get different routes, and continue. */
 UNIT_TEST(a_change_behind_a_pause_loses_nothing)
 {
 	OWNED(mapped) mapped;
@@ -314,7 +314,7 @@ UNIT_TEST(a_change_behind_a_pause_loses_nothing)
 	assert_int_equal(counted(&mapped, 0, NIC_FRAMES_RETRANSMITTED), 0);
 }
 
-/* Host 1 reads nothing any more. */
+/* Host 1 no longer reads. */
 static void run_alone(struct mapped *mapped, weft_time ps)
 {
 	for (weft_time end = mapped->bench.now + ps; mapped->bench.now < end;) {
@@ -323,8 +323,8 @@ static void run_alone(struct mapped *mapped, weft_time ps)
 	}
 }
 
-/* Traffic is under way over a link with little room, then host 1 reads nothing any more. Host 0 is
- * paused with data that its port does not take. */
+/* Traffic is in flight over a link with little space, then host 1 no longer reads. Host 0 is paused
+ * with data that its port does not accept. */
 static const struct tx_queue *pause_with_data_that_waits(struct mapped *mapped)
 {
 	struct bench *bench = &mapped->bench;
@@ -346,7 +346,7 @@ static const struct tx_queue *pause_with_data_that_waits(struct mapped *mapped)
 	return tx;
 }
 
-/* The neighbour reads again, and all that was lost is sent again. */
+/* The neighbour reads again, and all lost frames are resent. */
 static void go_on(struct mapped *mapped)
 {
 	struct bench *bench = &mapped->bench;

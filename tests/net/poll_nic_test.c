@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* Two interfaces at the two ends of a link. A pair of connected sockets that keep message
- * boundaries stands in for a TAP: read() and write() of one frame each. */
+ * boundaries replaces a TAP: each read() and write() is one frame. */
 
 #include "nic_neighbours.h"
 #include "poll/poll_nic_endpoints.h"
@@ -25,7 +25,7 @@ UNIT_TEST(traffic_crosses_both_ways_without_loss)
 	assert_int_equal(count_of(&bench.side[0])[NIC_FRAMES_RETRANSMITTED], 0);
 }
 
-/* A header, a route and a gap cost time too: payload is 1024 of 1024 + 46 + 24 bytes at most, and
+/* A header, a route and a gap also take time: at most 1024 of 1024 + 46 + 24 bytes are payload, and
  * acknowledgements of the other direction and credits take a few percent of the rest. */
 UNIT_TEST(a_full_link_carries_what_it_can_and_not_more)
 {
@@ -75,7 +75,7 @@ static void receive_held_back(weft_time hold_ps, struct fidelity *fidelity)
 	assert_int_equal(bench.side[1].pn->sink->lost, 0);
 }
 
-/* A loop that is held back changes the lateness of arrivals, and not when they were due. */
+/* A loop that is held back changes the lateness of arrivals, but not when they were due. */
 UNIT_TEST(arrivals_are_late_by_as_long_as_their_loop_is_held_back)
 {
 	static struct fidelity free, held;
@@ -83,16 +83,16 @@ UNIT_TEST(arrivals_are_late_by_as_long_as_their_loop_is_held_back)
 	receive_held_back(0, &free);
 	receive_held_back(HOLD_PS, &held);
 	assert_in_range(free.late_ns.count, 400, 2000);
-	/* One turn until the frame is sent, one until it is taken. */
+	/* One iteration until the frame is sent, and one until it is received. */
 	assert_true(free.late_ns.max <= 2 * STEP_PS / PS_PER_NS);
 	assert_in_range(held.late_ns.max, (HOLD_PS - 50 * PS_PER_US) / PS_PER_NS,
 		(HOLD_PS + 2 * STEP_PS) / PS_PER_NS);
-	/* Half of the frames come while it is held back, and are late by half of that time on
-	 * average. */
+	/* Half of the frames arrive while the loop is held back, and are late by half of that time
+	 * on average. */
 	assert_in_range(
 		lateness_within_ppm(&held.late_ns, 2 * STEP_PS / PS_PER_NS), 400000, 600000);
 	assert_in_range(histogram_mean(&held.late_ns), HOLD_PS / 5000, HOLD_PS / 3000);
-	/* Control frames from another time may delay a frame. */
+	/* Control frames from other times may delay a frame. */
 	assert_int_equal(held.due_ns.count, free.due_ns.count);
 	assert_in_range(
 		held.due_ns.sum, free.due_ns.sum * 999 / 1000, free.due_ns.sum * 1001 / 1000);
@@ -234,7 +234,7 @@ static void close_tap(struct side *side)
 	close(side->tap[1]);
 }
 
-/* Behind the kernel's description. */
+/* Writes an Ethernet frame after the space for the kernel's offload header. */
 static size_t make_packet(uint8_t *frame, uint16_t to, uint16_t bytes, uint8_t fill)
 {
 	memset(frame, 0, OFFLOAD_BYTES);
@@ -250,7 +250,7 @@ static size_t make_packet(uint8_t *frame, uint16_t to, uint16_t bytes, uint8_t f
 	return OFFLOAD_BYTES + EDGE_ETHERNET_BYTES + bytes;
 }
 
-/* The loop of its host did not run meanwhile. */
+/* The loop of its host did not run in the meantime. */
 UNIT_TEST(a_program_that_comes_sends_and_goes_between_two_iterations_has_sent)
 {
 	const struct endpoint_config config = {
@@ -318,8 +318,8 @@ UNIT_TEST(arp_is_answered_without_crossing_the_fabric)
 	close_tap(&bench.side[0]);
 }
 
-/* An empty read costs real time, so the pause after it is real: else programs on a slow clock would
- * find long round trips. */
+/* An empty read costs real time, so the pause after it is real. Otherwise, programs on a slow clock
+ * would see long round trips. */
 UNIT_TEST(the_pause_after_an_empty_read_of_a_tap_is_real_time)
 {
 	static const uint32_t dilations[] = {1, 10, 1000, 100000};
@@ -354,7 +354,7 @@ UNIT_TEST(a_tap_waits_while_the_interface_is_full)
 	start(&bench);
 	open_tap(&bench.side[0]);
 	open_tap(&bench.side[1]);
-	/* The far side is away: 64 payloads, and one frame is kept. */
+	/* The far side does not run: 64 payloads, and one frame is kept. */
 	for (unsigned i = 0; i < 100; i++) {
 		size_t bytes = make_packet(frame, 1, 1000, 1);
 
@@ -375,7 +375,8 @@ UNIT_TEST(a_tap_waits_while_the_interface_is_full)
 	close_tap(&bench.side[1]);
 }
 
-/* The far side takes frames and has no route back: it acknowledges nothing. Its routes before. */
+/* The far side receives frames but has no route back, so it acknowledges nothing. Returns its
+ * former routes. */
 static struct nic_routes *silence(struct side *side, struct bench *bench)
 {
 	struct nic_routes *none = nic_routes_create(2);
@@ -487,7 +488,7 @@ UNIT_TEST(what_cannot_be_built_is_refused_with_a_reason)
 	assert_null(poll_nic_create(&config, 0, &error));
 }
 
-/* The loop's time is older than what has arrived: the bound would be wrong. */
+/* The loop's time is older than the arrivals, so the bound would be wrong. */
 UNIT_TEST(without_a_clock_to_read_no_clocks_are_compared)
 {
 	const bool same[] = {true, false};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A switch's poll loop under the orders of the control thread, which is played here between turns
- * (docs/explanation/the-mapper.md, 'In a process'). */
+/* A switch's poll loop under the orders of the control thread, which the test plays between
+ * iterations (docs/explanation/the-mapper.md, 'In a process'). */
 
 #include "switch_orders.h"
 
@@ -27,7 +27,7 @@ UNIT_TEST(a_frame_of_the_mapper_goes_on_by_its_port)
 	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	send_mapper(0, FRAME_SCOUT, 9, 0);
 	turns(&bench, 5);
-	assert_int_equal(bench.host[2].mapper_seen, 1); /* whose frame_check() was good */
+	assert_int_equal(bench.host[2].mapper_seen, 1); /* frames that passed frame_check() */
 	assert_int_equal(bench.host[2].mapper_payload, 9);
 	assert_int_equal(frame_header_const(bench.host[2].mapper_frame)->cursor, 1);
 	assert_null(device_control_take(control, &port, &bytes));
@@ -175,7 +175,7 @@ UNIT_TEST(a_switch_that_stores_data_is_not_idle)
 	end();
 }
 
-/* Links of one slot, which no hello or credit frame takes for 10 us. */
+/* Links with one slot, which hellos and credit frames do not use for 10 us. */
 static void begin_with_one_slot(void)
 {
 	const struct link_end *link;
@@ -204,7 +204,8 @@ UNIT_TEST(data_that_waits_for_its_port_is_not_idle)
 	end();
 }
 
-/* Host 2 reads nothing, and its port has no room: what is sent to it waits. How much was sent. */
+/* Host 2 does not read, and its port has no space, so frames to it wait. Returns how many frames
+ * were sent. */
 static unsigned fill_port_two(void)
 {
 	unsigned sent = 0;
@@ -219,7 +220,7 @@ static unsigned fill_port_two(void)
 	return sent;
 }
 
-/* The switch is paused. How many frames were sent. */
+/* The switch is paused. Returns how many frames were sent. */
 static unsigned begin_with_port_two_full(void)
 {
 	begin_with_one_slot();
@@ -227,7 +228,7 @@ static unsigned begin_with_port_two_full(void)
 	return fill_port_two();
 }
 
-/* It may stay away for hours, and its port takes nothing for as long. */
+/* The neighbour may be unresponsive for hours, during which its port accepts nothing. */
 UNIT_TEST(data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down)
 {
 	unsigned sent = begin_with_port_two_full();
@@ -361,7 +362,7 @@ UNIT_TEST(a_purge_loses_what_is_stored_and_no_credit)
 	a_purge_under_load_loses_what_is_stored_and_no_credit(false);
 }
 
-/* Hosts take nothing for longer than three hellos, one after the other. */
+/* Hosts accept nothing for longer than three hellos, one host after the other. */
 static void neighbours_come_and_go(bool voq)
 {
 	uint64_t lost = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Frames through the poll driver of a switch. The rings are shorter than a burst, so that frames
- * wait in the transmitters, in the queues, and go past them, in every mixture. */
+/* Frames through a switch's poll driver. The rings are shorter than a burst, so that frames wait in
+ * the transmitters, wait in the queues, and bypass them, in any combination. */
 
 #include "poll/switch_metrics.h"
 #include "switch/switch_congestion.h"
@@ -126,7 +126,7 @@ UNIT_TEST(the_metrics_of_parts_are_those_of_one_switch)
 	turns(&bench, 6000);
 	switch_metrics_sum(bench.division->shard[1], whole);
 	assert_true(whole[SWITCH_DATA_IN] > 0 && whole[SWITCH_DISCARD_LINK_DOWN] > 0);
-	/* From input 0, of the first part, for output 3, of the second one. */
+	/* From input 0, in the first shard, to output 3, in the second. */
 	switch_metrics_read(bench.ps, 0, port);
 	assert_true(
 		port[SWITCH_DISCARD_LINK_DOWN] > bench.sw->port[0].count[SWITCH_DISCARD_LINK_DOWN]);
@@ -152,7 +152,7 @@ static void adapt(struct bench *bench)
 		.table = &table};
 
 	assert_int_equal(switch_congestion(bench->sw, &config), 0);
-	/* Nobody else sends notifications. */
+	/* No other device sends notifications. */
 	for (unsigned i = 0; i < PORTS; i++) {
 		bench->host[i].link.config.device_kind = 0;
 		bench->sw->port[i].link.peer_kind = 0;
@@ -170,7 +170,7 @@ static void send_arn(struct bench *bench, unsigned from, const struct control_ar
 	send_frame(bench, &bench->host[from], mbuf, &fields);
 }
 
-/* Host 2 says that packets to it contend behind it; host 0 is the one that sends some. */
+/* Host 2 reports contention of packets to it. Host 0 sends some of them. */
 UNIT_TEST(a_notification_goes_back_where_its_packets_come_from)
 {
 	static const struct control_arn arn = {.id = 0x01020304, .destination = 2};
@@ -193,7 +193,7 @@ UNIT_TEST(a_notification_goes_back_where_its_packets_come_from)
 	assert_int_equal(bench.ps->port[2].arns_in, 1);
 	assert_int_equal(bench.ps->port[0].arns_out, 1);
 	assert_int_equal(bench.host[2].data_seen, 1);
-	/* Another one for the same entry not before its refresh time has passed. */
+	/* No other notification for the same entry before its refresh time has passed. */
 	send_data(&bench, 0, 2);
 	turns(&bench, 100);
 	assert_int_equal(bench.host[0].arns_seen, 1);
@@ -204,7 +204,7 @@ UNIT_TEST(a_notification_goes_back_where_its_packets_come_from)
 	stop(&bench);
 }
 
-/* From hosts, from roots that do not exist, and too many. */
+/* From hosts, about roots that do not exist, and too many. */
 UNIT_TEST(notifications_that_no_switch_would_send_are_refused)
 {
 	static const struct arn_policer_config guard = {.rate = 10, .switches = 2, .ports = 4};
@@ -259,7 +259,7 @@ UNIT_TEST(a_notification_without_a_table_for_it_is_refused)
 	stop(&bench);
 }
 
-/* Nobody has noticed: neighbours are taken to have been heard. */
+/* The cut is unnoticed, so neighbours are assumed to be alive. */
 static void let_pass(struct bench *bench, weft_time ps)
 {
 	bench->now += ps;
@@ -269,7 +269,7 @@ static void let_pass(struct bench *bench, weft_time ps)
 	}
 }
 
-/* While there is an entry nothing passes the queues by, before and after that packets do. */
+/* While there is an entry, no packet bypasses the queues. Before and afterwards, packets do. */
 UNIT_TEST(with_adaptation_the_order_is_kept_too)
 {
 	static const struct control_arn arn = {.id = 1, .destination = 2};
@@ -292,14 +292,14 @@ UNIT_TEST(with_adaptation_the_order_is_kept_too)
 	stop(&bench);
 }
 
-/* Both ends of the cable, as an order to both their processes does. */
+/* Cuts both ends of the cable, like an order to both their processes. */
 static void cut(struct bench *bench, unsigned at, bool cut)
 {
 	port_cut(&bench->port[at], cut);
 	port_cut(&bench->host[at].port, cut);
 }
 
-/* Turns until the link of port 'at' is up, or down. */
+/* Runs until the link of port 'at' is up, or down. */
 static unsigned turns_until(struct bench *bench, unsigned at, bool up)
 {
 	unsigned count = 0;
@@ -334,8 +334,8 @@ UNIT_TEST(a_cut_cable_is_down_after_three_missed_hellos)
 	stop(&bench);
 }
 
-/* More data of host 0 than is read in a turn, then all hosts' credits and hellos for longer than
- * three hellos, in which the switch is not run. */
+/* More data from host 0 than is read in an iteration, then credits and hellos of all hosts for
+ * longer than three hellos, during which the switch does not run. */
 UNIT_TEST(a_switch_that_was_not_run_finds_its_neighbours_alive)
 {
 	static struct bench bench;
@@ -360,7 +360,7 @@ UNIT_TEST(a_switch_that_was_not_run_finds_its_neighbours_alive)
 	stop(&bench);
 }
 
-/* While it is cut its neighbour goes on sending as long as it has credits. */
+/* While the cable is cut, its neighbour continues to send as long as it has credits. */
 UNIT_TEST(a_cable_that_is_joined_again_has_all_its_credits)
 {
 	static struct bench bench;
@@ -427,7 +427,7 @@ UNIT_TEST(an_output_is_blocked_while_its_data_has_no_credits)
 	stop(&bench);
 }
 
-/* A loop that comes back after a pause finds data that has only just come, for all it knows. */
+/* A loop that returns after a pause cannot tell how long data has been waiting. */
 UNIT_TEST(an_output_was_not_blocked_before_its_data_was_seen)
 {
 	static struct bench bench;
@@ -444,7 +444,7 @@ UNIT_TEST(an_output_was_not_blocked_before_its_data_was_seen)
 	stop(&bench);
 }
 
-/* A frame of host 'from' that says 'fields'. */
+/* A frame of host 'from' with these fields. */
 static void send_fields(struct bench *bench, unsigned from, const struct frame_fields *fields)
 {
 	uint8_t *frame;
@@ -496,7 +496,7 @@ UNIT_TEST(an_acknowledgement_of_another_source_ends_there_too)
 	stop(&bench);
 }
 
-/* Data of host 1 that host 0 re-injects: behind the mark its cursor is 1. */
+/* Data of host 1 that host 0 re-injects. After the mark, its cursor is 1. */
 static void send_in_transit(struct bench *bench, uint8_t first)
 {
 	const uint8_t route[] = {first, ROUTE_PORT_BIT | 2, ROUTE_TYPE_HOST};
@@ -518,7 +518,7 @@ static void send_in_transit(struct bench *bench, uint8_t first)
 	turns(bench, 100);
 }
 
-/* Where the fabric has in-transit buffers; and nothing but what is behind a mark. */
+/* Allowed where the fabric has in-transit buffers, but only for frames after a mark. */
 UNIT_TEST(a_host_may_pass_frames_on_where_hosts_do)
 {
 	static struct bench bench;
@@ -550,7 +550,7 @@ UNIT_TEST(the_host_of_a_port_is_learned_from_its_hello)
 	turns(&bench, 2000);
 	assert_true(bench.ps->port[0].source.known);
 	assert_int_equal(bench.ps->port[0].source.host, 0);
-	assert_false(bench.ps->port[1].source.known); /* its identity is that of no host */
+	assert_false(bench.ps->port[1].source.known); /* its identity is not a host's */
 	send_fields(&bench, 0, &spoofed);
 	turns(&bench, 100);
 	assert_int_equal(bench.ps->port[0].source.spoofed, 1);

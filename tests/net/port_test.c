@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Ports of every kind that one machine has: net_ring, net_memif (against a second process),
- * net_af_packet and net_tap (need root), net_pcap, in-memory links with real mbufs, shared memory;
- * what is said about devices that are not there. */
+/* Ports of every kind that a single machine supports: net_ring, net_memif (with a second process),
+ * net_af_packet and net_tap (need root), net_pcap, in-memory links with real mbufs, and shared
+ * memory. Also checks the messages about missing devices. */
 
 #include "needs.h"
 #include "open_port.h"
@@ -47,7 +47,7 @@ static pid_t echo_pid;
 
 /* --- help --- */
 
-/* The real clock bounds every wait; nothing depends on how long it takes. */
+/* The real clock limits every wait. No result depends on its length. */
 struct patience {
 	struct clock clock;
 	weft_time until;
@@ -102,8 +102,8 @@ static bool is_weft(struct rte_mbuf *mbuf)
 	return frame[12] == FRAME_ETHERTYPE >> 8 && frame[13] == (FRAME_ETHERTYPE & 0xFF);
 }
 
-/* Sends FRAMES frames into 'out' while taking them from 'in': each comes once and in order. Frames
- * of others (a kernel's) are left out. */
+/* Sends FRAMES frames into 'out' while reading them from 'in'. Each arrives once and in order.
+ * Frames of other senders (a kernel) are ignored. */
 static void frames_pass(struct port *out, struct port *in, unsigned window)
 {
 	struct patience patience = patience_begin();
@@ -129,7 +129,7 @@ static void frames_pass(struct port *out, struct port *in, unsigned window)
 	assert_int_equal(received, FRAMES);
 }
 
-/* Sends 'count' frames while nobody takes any, then takes them: all of them come. */
+/* Sends 'count' frames while no frames are read, then reads them. All of them arrive. */
 static void frames_wait(struct port *out, struct port *in, unsigned count)
 {
 	struct patience patience = patience_begin();
@@ -156,7 +156,7 @@ static void open_port(struct port *port, const char *dpdk)
 	struct patience patience = patience_begin();
 	struct error error = {""};
 
-	/* A memif client connects once, and the other process may not be listening yet. */
+	/* A memif client connects only once, and the other process may not be listening yet. */
 	while (open_port_ethdev(port, "s0:0", dpdk, 512, pool, &error) < 0)
 		if (strstr(dpdk, "role=client") == NULL || !patience_left(&patience))
 			fail_msg("%s", error.text);
@@ -167,7 +167,8 @@ static void pool_is_whole(void)
 	assert_int_equal(rte_mempool_avail_count(pool), POOL_MBUFS);
 }
 
-/* Waits until the kernel reports the interface as running, or not: it does so in the background. */
+/* Waits until the kernel reports the interface as running, or not. The kernel does this in the
+ * background. */
 static void wait_running(const char *name, bool expected)
 {
 	int asker = socket(AF_INET, SOCK_DGRAM, 0);
@@ -186,7 +187,7 @@ static void wait_running(const char *name, bool expected)
 static void make_veth(void)
 {
 	need_root();
-	/* One that was killed has left its pair behind. */
+	/* A killed run has left its pair. */
 	if (system("ip link del wefta 2>/dev/null; "
 		   "ip link add wefta mtu 2048 type veth peer name weftb mtu 2048 2>/dev/null && "
 		   "sysctl -qw net.ipv6.conf.wefta.disable_ipv6=1 net.ipv6.conf.weftb.disable_ipv6=1 && "
@@ -224,7 +225,8 @@ UNIT_TEST(ring_passes_frames_in_order)
 	pool_is_whole();
 }
 
-/* The promise of flow control to a neighbour: as many frames as 'slots' says, not one less. */
+/* The basis of flow control for a neighbour: exactly as many frames as 'slots' says, and not one
+ * less. */
 UNIT_TEST(ring_holds_as_many_frames_as_it_says)
 {
 	struct rte_mbuf *mbuf;
@@ -313,7 +315,7 @@ UNIT_TEST(shared_memory_passes_frames_both_ways)
 	open_shared(&b, 1);
 	frames_pass(&a, &b, 100);
 	frames_pass(&b, &a, 100);
-	/* The promise of flow control. */
+	/* The basis of flow control. */
 	frames_wait(&a, &b, a.slots);
 	port_close(&a);
 	port_close(&b);
@@ -329,7 +331,7 @@ UNIT_TEST(end_of_shared_memory_that_comes_back_goes_on)
 	open_shared(&b, 1);
 	frames_pass(&a, &b, 100);
 	port_close(&b);
-	/* Frames for a reader that is gone fill the ring, and then the writer keeps them. */
+	/* Frames for a reader that has ended fill the ring. Then the writer keeps them. */
 	for (mbuf = make_frame(0); port_tx(&a, &mbuf, 1, 0) == 1; mbuf = make_frame(0))
 		;
 	rte_pktmbuf_free(mbuf);
@@ -344,7 +346,7 @@ UNIT_TEST(end_of_shared_memory_that_comes_back_goes_on)
 	remove_shared();
 }
 
-/* Each end in its own time; frames that were under way are lost, and their buffers are not. */
+/* Each end restarts separately. Frames in flight are lost, but their buffers are not. */
 UNIT_TEST(in_memory_link_becomes_one_of_shared_memory)
 {
 	struct rte_mbuf *mbuf;
@@ -362,7 +364,7 @@ UNIT_TEST(in_memory_link_becomes_one_of_shared_memory)
 	plug_shared(&b, 1);
 	frames_pass(&a, &b, 32);
 	frames_pass(&b, &a, 32);
-	/* To the same file again. */
+	/* The same file is used again. */
 	plug_shared(&a, 0);
 	frames_pass(&a, &b, 32);
 	port_close(&a);
@@ -401,7 +403,7 @@ UNIT_TEST(frames_in_shared_memory_wait_for_mbufs)
 	remove_shared();
 }
 
-/* One of them may be the credit frame that lets others be freed. */
+/* One of them may be the credit frame that allows others to be freed. */
 UNIT_TEST(frames_in_shared_memory_are_taken_as_far_as_there_are_mbufs)
 {
 	static struct rte_mbuf *taken[POOL_MBUFS + 1];
@@ -435,7 +437,7 @@ static bool send_due(struct port *port, weft_time due)
 	return port_tx(port, &mbuf, 1, 0) == 1;
 }
 
-/* The due time of the frame that comes at 'now'; 0: none comes. */
+/* Returns the due time of the frame that arrives at 'now'; 0: none arrives. */
 static weft_time receive_due(struct port *port, weft_time now)
 {
 	struct rte_mbuf *mbuf;
@@ -448,7 +450,8 @@ static weft_time receive_due(struct port *port, weft_time now)
 	return due;
 }
 
-/* No frame is seen before it is due; one without a due time, or with an absurd one, is not late. */
+/* No frame arrives before it is due. A frame without a due time, or with an absurd one, is not
+ * late. */
 UNIT_TEST(frames_in_shared_memory_keep_their_due_times)
 {
 	struct lateness late = {.arrivals = 0};
@@ -502,7 +505,7 @@ UNIT_TEST(memif_passes_frames_through_another_process)
 	open_port(&port, dpdk);
 	assert_int_equal(port.slots, 128);
 	frames_pass(&port, &port, 100);
-	/* A ring each way. */
+	/* A ring in each direction. */
 	frames_wait(&port, &port, 2 * port.slots);
 	port_close(&port);
 	pool_is_whole();
@@ -524,7 +527,7 @@ UNIT_TEST(veth_carries_frames_between_af_packet_ports)
 	pool_is_whole();
 }
 
-/* Only the port at the other end takes a frame, and only one of its own VLAN. */
+/* Only the port at the other end accepts a frame, and only with its own VLAN. */
 UNIT_TEST(a_kernel_interface_passes_frames_for_its_address_and_its_vlan)
 {
 	static const uint16_t vlan[] = {0, 1, 120, 4094};
@@ -602,7 +605,7 @@ UNIT_TEST(a_kernel_interface_passes_the_longest_frame_with_a_tag_and_counts_a_lo
 	assert_int_equal(mbuf->pkt_len, 2000);
 	assert_int_equal(*rte_pktmbuf_mtod_offset(mbuf, uint8_t *, 1999), 0x5a);
 	rte_pktmbuf_free(mbuf);
-	/* Longer than the MTU of the sender, and than the slots of the receiver. */
+	/* Longer than the sender's MTU and the receiver's slots. */
 	mbuf = make_bytes(2001);
 	assert_int_equal(port_tx(&port[1], &mbuf, 1, 0), 1);
 	port_losses_read(&port[1], &losses);
@@ -701,7 +704,8 @@ UNIT_TEST(an_interface_that_is_down_or_gone_is_without_carrier_and_used_again_wh
 		frames_pass(&a, &b, 100);
 		assert_int_equal(system(fall[i]), 0);
 		wait_running("wefta", false);
-		/* It may still be unnoticed. A frame that waits leaves later, and is no error. */
+		/* The failure may still be unnoticed. A frame that waits leaves later, which is not
+		 * an error. */
 		if (port_tx(&a, &mbuf, 1, now) == 0)
 			rte_pktmbuf_free(mbuf);
 		interface_is(&a, false, now += PS_PER_S);
@@ -732,7 +736,7 @@ static void *talk(void *ctx)
 	return NULL;
 }
 
-/* A packet socket hears all interfaces before it is bound to one. */
+/* A packet socket receives from all interfaces before it is bound to one. */
 UNIT_TEST(af_packet_port_hears_nothing_of_other_interfaces)
 {
 	struct sockaddr_ll at = {.sll_family = AF_PACKET};
@@ -765,7 +769,7 @@ UNIT_TEST(af_packet_port_hears_nothing_of_other_interfaces)
 	pool_is_whole();
 }
 
-/* As tcpdump hears it there; the port at the other end is the one that it is meant for. */
+/* As tcpdump sees it there. The port at the other end is the destination. */
 UNIT_TEST(frame_that_a_program_writes_into_a_veth_end_arrives_at_the_other_end_only)
 {
 	static const uint8_t frame[64] = {[12] = FRAME_ETHERTYPE >> 8, FRAME_ETHERTYPE & 0xff};
@@ -953,7 +957,8 @@ static struct port_ethdev_needs needs_of(const char *dpdk)
 	return needs;
 }
 
-/* A NIC's receive ring is full of buffers from the start, its other one of what it has sent. */
+/* A NIC's receive ring is full of buffers from the start, and its transmit ring contains sent
+ * frames. */
 UNIT_TEST(rings_of_a_nic_hold_buffers)
 {
 	assert_true(needs_of("0000:03:00.1").received_mbufs >= 512);
@@ -1062,8 +1067,8 @@ static unsigned long mapped_pages(void)
 	return pages;
 }
 
-/* EAL's memory has no room for the pool's ring, which is only noticed once the buffers are mapped.
- */
+/* EAL's memory is too small for the pool's ring, which is detected only after the buffers are
+ * mapped. */
 UNIT_TEST(a_lazy_pool_that_cannot_be_made_keeps_no_memory)
 {
 	unsigned long before = mapped_pages();
@@ -1109,7 +1114,7 @@ UNIT_TEST(chained_frame_is_made_one_segment_or_counted)
 	rte_mempool_free(small);
 }
 
-/* A socket that plays the far end of a UDP port, on free ports of this machine. */
+/* A socket that acts as the far end of a UDP port, on free ports of this machine. */
 static int udp_far_end(struct sockaddr_in *own, const struct sockaddr_in *to)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
@@ -1143,7 +1148,7 @@ UNIT_TEST(a_udp_port_keeps_the_order_and_counts_what_is_missing)
 		bool taken;
 	} sent[] = {{7, 5, true}, {7, 6, true}, {7, 9, true}, {7, 8, false}, {7, 9, false},
 		{7, 10, true}, {9, 1, true}, {7, 10, false}, {9, 2, true}, {0, 3, false},
-		/* With a forged address: the sender of life 9 goes on. */
+		/* With a forged address, the sender of life 9 continues. */
 		{4, 77, true}, {9, 2, false}, {9, 4, true}, {4, 78, true}, {9, 5, true}};
 	struct sockaddr_in near, far;
 	struct rte_mbuf *mbufs[PORT_BURST];
@@ -1154,7 +1159,7 @@ UNIT_TEST(a_udp_port_keeps_the_order_and_counts_what_is_missing)
 	unsigned taken = 0, expected = 0, found;
 	struct port port;
 
-	/* The port takes the place of the socket that has found a free one. */
+	/* The port replaces the socket that found a free one. */
 	close(reserved);
 	snprintf(device, sizeof(device), "udp:127.0.0.1:%u>127.0.0.1:%u", ntohs(near.sin_port),
 		ntohs(far.sin_port));
@@ -1178,7 +1183,7 @@ UNIT_TEST(a_udp_port_keeps_the_order_and_counts_what_is_missing)
 	close(fd);
 }
 
-/* The kernel reports the loss of an earlier frame. That is counted, and the next frame is not
+/* The kernel reports the loss of an earlier frame. The loss is counted, and the next frame is not
  * dropped. */
 static void takes_none(struct port *port)
 {
@@ -1195,7 +1200,7 @@ static void takes_none(struct port *port)
 	pool_is_whole();
 }
 
-/* Faults can leave nothing of a burst. */
+/* Faults can drop a whole burst. */
 UNIT_TEST(a_burst_of_no_frames_takes_none)
 {
 	struct error error = {""};
@@ -1293,7 +1298,7 @@ static void on_signal(int number)
 	asked_to_stop = 1;
 }
 
-/* Sends back what comes, until it is told to stop or its parent is gone. */
+/* Returns incoming frames until it is stopped or its parent has ended. */
 static int echo_main(void)
 {
 	struct rte_mbuf *mbufs[PORT_BURST];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* TAP interfaces and network namespaces. Needs root; without it, what is said about it. */
+/* TAP interfaces and network namespaces. Needs root; without it, checks the messages. */
 
 #include "needs.h"
 
@@ -50,7 +50,7 @@ static int open_tap(struct tap_options options)
 	return fd;
 }
 
-/* Output of a shell command in the namespace. */
+/* The output of a shell command in the namespace. */
 static void inside(const char *command, char *text, size_t size)
 {
 	char line[256];
@@ -166,7 +166,7 @@ UNIT_TEST(interface_without_ipv6_is_silent)
 	tap_close(fd);
 }
 
-/* The kernel asks for 10.0.0.8 with an ARP frame, and takes our answer. */
+/* The kernel asks for 10.0.0.8 with an ARP frame, and accepts Weft's answer. */
 UNIT_TEST(frames_cross_both_ways)
 {
 	struct pollfd poll_fd = {.events = POLLIN};
@@ -194,7 +194,7 @@ UNIT_TEST(frames_cross_both_ways)
 	tap_close(poll_fd.fd);
 }
 
-/* Nobody reads the frames. */
+/* No program reads the frames. */
 UNIT_TEST(frames_without_room_in_the_queue_are_known)
 {
 	struct tap_options options = {.name = "h7", .netns = NAMESPACE, .ipv4 = "10.0.0.7/24"};
@@ -241,7 +241,7 @@ UNIT_TEST(packets_without_room_in_a_socket_are_known)
 	assert_in_range(atoi(text), 1, 100);
 	assert_int_equal(tap_losses_sockets(&losses), atoi(text));
 	tap_losses_close(&losses);
-	/* Those of others, where the namespace is not that of one host. */
+	/* In a shared namespace, other programs may have lost the packets. */
 	tap_losses_open(&losses, &options, false);
 	assert_int_equal(losses.sockets, -1);
 	tap_losses_close(&losses);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Answers and commands of a program's telemetry socket, requested as 'weft lab' does. */
+/* Answers and commands of a program's telemetry socket, requested in the same way as by 'weft
+ * lab'. */
 
 #include "unit.h"
 
@@ -252,7 +253,7 @@ UNIT_WITH(a_command_calls_who_sleeps_until_one_comes, setup, teardown)
 	telemetry_set_wake(bench->telemetry, count_call, &calls);
 	ask(bench, "/weft/control,one");
 	assert_int_equal(calls, 1);
-	/* One that is refused is none. */
+	/* A refused capture does not count as one. */
 	ask(bench, "/weft/control,two");
 	telemetry_set_wake(bench->telemetry, NULL, NULL);
 	assert_int_equal(calls, 1);

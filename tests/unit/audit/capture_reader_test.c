@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Captures as Weft and tcpdump write them, in either byte order; damaged, cut and other files are
- * refused with a reason. */
+/* Captures as Weft and tcpdump write them, in either byte order. Damaged, truncated and other files
+ * are refused with a reason. */
 
 #include "audit/capture_reader.h"
 
@@ -43,7 +43,7 @@ static void add_packet(struct pcapng *pcapng, unsigned i, uint64_t time_ns)
 				    });
 }
 
-/* Two ports; the last packet is older than the one before it. */
+/* Two ports. The last packet is older than the one before it. */
 static void write_capture(struct text *text)
 {
 	struct pcapng pcapng;
@@ -138,7 +138,7 @@ UNIT_TEST(packets_come_in_the_order_of_time)
 	capture_reader_close(&reader[1]);
 }
 
-/* As tcpdump writes it on a machine of the other byte order, with microseconds. */
+/* As tcpdump writes it on a machine with the other byte order, with microseconds. */
 UNIT_TEST(a_pcap_of_the_other_byte_order_is_read)
 {
 	const uint32_t words[] = {0xA1B2C3D4, 0x00020004, 0, 0, 65535, 1, 1700000000, 25, 2, 60};

@@ -76,7 +76,7 @@ UNIT_TEST(an_array_that_cannot_grow_is_unchanged)
 	free(byte);
 }
 
-/* Elements without bytes: they take no memory. */
+/* Elements without bytes take no memory. */
 UNIT_TEST(an_array_grows_beyond_half_of_the_largest_room)
 {
 	uint32_t room = (uint32_t)1 << 31;
@@ -88,7 +88,7 @@ UNIT_TEST(an_array_grows_beyond_half_of_the_largest_room)
 	free(array);
 }
 
-/* 1 MiB and more are in a file, if there is room for one. */
+/* Arrays of 1 MiB or more are in a file, if there is space for one. */
 UNIT_TEST(an_array_that_outgrows_memory_keeps_its_contents)
 {
 	const char *const folder[] = {"/var/tmp", "/nowhere"};
@@ -111,7 +111,7 @@ UNIT_TEST(an_array_that_outgrows_memory_keeps_its_contents)
 	unsetenv("TMPDIR");
 }
 
-/* Whether the kernel reads ahead in the mapping that has this array in its first page. */
+/* Returns whether the kernel reads ahead in the mapping that has this array in its first page. */
 static bool is_read_ahead(const void *array)
 {
 	FILE *maps = fopen("/proc/self/smaps", "r");
@@ -156,7 +156,7 @@ UNIT_TEST(the_text_of_a_large_file_is_read_in_order)
 	spill_free(text);
 }
 
-/* A file in tmpfs takes memory for all of it at once. */
+/* A file in tmpfs takes memory for its whole size immediately. */
 UNIT_TEST(an_array_is_not_in_a_file_of_tmpfs)
 {
 	FILE *maps;

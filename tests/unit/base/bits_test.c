@@ -17,7 +17,7 @@ UNIT_TEST(bytes_that_are_equal_are_members_and_no_others)
 		uint64_t expected = 0;
 
 		for (unsigned i = 0; i < BITS_BYTES; i++) {
-			/* Equal, off by one, by the top bit, or anything. */
+			/* Equal, different by one or in the top bit, or random. */
 			const uint8_t choice[] = {value, value, (uint8_t)(value + 1),
 				(uint8_t)(value - 1), value ^ 0x80, (uint8_t)rng_next(&rng)};
 

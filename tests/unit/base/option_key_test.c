@@ -30,7 +30,7 @@ UNIT_TEST(a_flag_is_set)
 
 UNIT_TEST(other_keys_store_nothing)
 {
-	/* A letter, argp's own keys, an error of getopt_long(), a key of the program's. */
+	/* A letter, argp's own keys, an error of getopt_long(), and a key of the program. */
 	static const int keys[] = {'o', 0x1000000, 0x2000004, '?', 256, -1};
 	struct options options = {.first = "one"};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The wide form against an array of bool; the narrow one is what each test of a switch uses. */
+/* Compares the wide form with an array of bool. Every test of a switch covers the narrow form. */
 #define PORT_SET_WIDE
 
 #include "base/port_set.h"

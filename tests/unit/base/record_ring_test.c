@@ -11,7 +11,7 @@
 #define BYTES   100
 #define RECORDS 5
 
-/* A record says its number in every byte. */
+/* Every byte of a record contains its number. */
 static bool offer(struct record_ring *ring, uint8_t number, uint32_t bytes)
 {
 	void *room = record_ring_room(ring, bytes, 0, 0);

@@ -14,7 +14,8 @@ UNIT_TEST(the_same_stream_gives_the_same_numbers)
 		assert_true(rng_next(&a) == rng_next(&b));
 }
 
-/* Drawing from one stream does not affect another: the numbers depend only on its own counter. */
+/* Drawing from one stream does not affect another, because its numbers depend only on its own
+ * counter. */
 UNIT_TEST(number_n_does_not_depend_on_what_others_draw)
 {
 	struct rng alone, mixed, other;
@@ -32,7 +33,7 @@ UNIT_TEST(number_n_does_not_depend_on_what_others_draw)
 	assert_true(got == wanted);
 }
 
-/* The values are an interface: results of earlier versions can be had again. */
+/* The values are an interface: they make results of earlier versions reproducible. */
 UNIT_TEST(the_numbers_are_those_of_the_first_version)
 {
 	struct rng rng;

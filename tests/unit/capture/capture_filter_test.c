@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Filters of captures: what users write, compared with libpcap on the packet alone and with the
- * fields that a frame was built from. */
+/* Filters of captures: the text that users write is compared with libpcap on the packet alone, and
+ * with the fields from which a frame was built. */
 
 #include "capture/capture_filter.h"
 
@@ -13,7 +13,7 @@
 #include "unit.h"
 #include "wire/frame.h"
 
-#define PAYLOAD 300u /* payload of a frame whose packet is cut */
+#define PAYLOAD 300u /* payload of a frame whose packet is truncated */
 #define DRAWS   3000
 
 static const char *const expressions[] = {
@@ -105,7 +105,7 @@ UNIT_TEST(a_packet_matches_as_it_does_alone)
 	pcap_close(pcap);
 }
 
-/* The frames of eight hosts' messages arrive mixed. */
+/* The frames of eight hosts' messages arrive interleaved. */
 UNIT_TEST(all_frames_of_a_cut_packet_share_the_result_of_the_first)
 {
 	static uint8_t packet[8][2048], frame[FRAME_BYTES_MAX];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Packets that went into frames come out of them again, whatever the order of the frames is;
- * damaged and missing frames cost the packets that they belong to, and no other. */
+/* Packets put into frames are extracted unchanged, whatever the order of the frames. Damaged and
+ * missing frames cost only the packets to which they belong. */
 
 #include "capture/decap.h"
 
@@ -46,7 +46,7 @@ static void cut(struct rng *rng, unsigned i)
 	memset(one, 0, sizeof(*one));
 	message_bytes = tap_frames_draw_message(rng, one->bytes, &one->packet_at);
 	one->packet_bytes = message_bytes - one->packet_at;
-	/* Tells it from all others. */
+	/* Distinguishes it from all others. */
 	memcpy(one->bytes + message_bytes - 4, &(uint32_t){i}, 4);
 	while (at < message_bytes) {
 		uint32_t bytes = message_bytes - at < part ? message_bytes - at : part;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The example of docs/developer/extending.md, example_algorithm.c, does what the page says. */
+/* The example of docs/developer/extending.md, example_algorithm.c, works as the page claims. */
 
 #include "random_network.h"
 #include "route_expect.h"
@@ -57,7 +57,8 @@ static struct route_set *compute(const struct topology *topology)
 	return set;
 }
 
-/* Two of the 16 switches do not serve, so about 7 of 8 pairs on different ones use a third. */
+/* Two of the 16 switches cannot be used, so about 7 of 8 pairs on different switches use a
+ * third. */
 UNIT_TEST(most_pairs_go_by_way_of_a_third_switch)
 {
 	OWNED(topology) *topology = network_torus(4, 2);

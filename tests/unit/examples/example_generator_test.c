@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The example of docs/developer/extending.md, example_generator.c, makes what the page says. */
+/* The example of docs/developer/extending.md, example_generator.c, generates what the page
+ * claims. */
 
 #include "topo/generator.h"
 #include "topology_walk.h"

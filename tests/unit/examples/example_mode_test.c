@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The example of docs/developer/extending.md, example_mode.c, does what the page says. */
+/* The example of docs/developer/extending.md, example_mode.c, works as the page claims. */
 
 #include "switch/adaptive_routing.h"
 #include "switch/congestion_control.h"
@@ -14,7 +14,7 @@ extern const struct adaptive_mode adaptive_sampled;
 #define BLOCKS  100
 #define PACKETS 3000
 
-/* A switch whose primary port is 0, with the credits for the buffers behind its ports. */
+/* A switch with primary port 0, and the credits for the buffers behind its ports. */
 struct bed {
 	struct credit_tx tx[PORTS][VCS];
 	struct peer_buffer output[PORTS];
@@ -53,7 +53,7 @@ UNIT_TEST(a_primary_port_with_as_many_credits_is_kept)
 	assert_int_equal(bed.taken[0], PACKETS);
 }
 
-/* Port 1 is as full as the primary port: a packet that draws it stays. */
+/* Port 1 is as full as the primary port, so a packet that draws it stays. */
 UNIT_TEST(a_fuller_primary_port_is_left_for_the_port_drawn)
 {
 	struct bed bed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The example of docs/developer/extending.md, example_pattern.c, does what the page says. */
+/* The example of docs/developer/extending.md, example_pattern.c, works as the page claims. */
 
 #include "traffic/traffic_pattern.h"
 #include "unit.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The example of docs/developer/extending.md, example_scheme.c, does what the page says. */
+/* The example of docs/developer/extending.md, example_scheme.c, works as the page claims. */
 
 #include "queuing/queuing.h"
 #include "unit.h"

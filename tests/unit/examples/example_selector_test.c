@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The example of docs/developer/extending.md, example_selector.c, does what the page says. */
+/* The example of docs/developer/extending.md, example_selector.c, works as the page claims. */
 
 #include "nic/selectors/route_choice.h"
 #include "unit.h"
@@ -39,7 +39,7 @@ UNIT_TEST(routes_that_show_the_same_are_equally_likely)
 		assert_in_range(taken[i], MESSAGES / ROUTES * 9 / 10, MESSAGES / ROUTES * 11 / 10);
 }
 
-/* Two draws out of four both pick the contended route once in 16 times. */
+/* Two draws out of four both select the contended route once in 16 cases. */
 UNIT_TEST(a_contended_route_is_taken_only_if_drawn_twice)
 {
 	OWNED(route_choice) choice = start();

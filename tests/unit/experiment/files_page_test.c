@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The examples of the pages about files are good. */
+/* The examples on the pages about files are valid. */
 
 #include "unit.h"
 
@@ -11,7 +11,7 @@
 
 #define FENCE "```yaml\n"
 
-/* The example of the page of this file that begins with "weft: KIND/1". */
+/* The example on this file's page that begins with "weft: KIND/1". */
 static char *example(const char *kind)
 {
 	char path[256], start[64], *page, *found, *end;

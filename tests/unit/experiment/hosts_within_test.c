@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-/* Steps between two places of a ring. */
+/* Distance between two positions in a ring. */
 static unsigned ring_steps(unsigned a, unsigned b, unsigned size)
 {
 	unsigned forth = (b + size - a) % size;
@@ -39,7 +39,7 @@ UNIT_TEST(hosts_within_the_distance_are_near_and_no_others)
 			check(topology, host, links);
 }
 
-/* Two hosts of one leaf of a fat tree are 0 links apart, of one group 2, others 4. */
+/* In a fat tree, two hosts of a leaf are 0 links apart, of a group 2, and others 4. */
 UNIT_TEST(a_way_through_upper_stages_counts_each_link)
 {
 	static const uint32_t wanted[] = {2, 2, 4, 4, 16, 16};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Which hosts the jobs of a run get. */
+/* The hosts that the jobs of a run get. */
 
 #include "experiment/workload/run_hosts.h"
 
@@ -78,7 +78,7 @@ UNIT_TEST(groups_are_those_of_a_dragonfly_the_pods_of_a_tree_or_switches)
 	expect_hosts("rlft:ports=4,stages=3",
 		JOB("a", "1", "packed") "," JOB("b", "5", "by-group") "," JOB("c", "3", "by-group"),
 		"0|4 5 6 7 8|12 13 14");
-	/* All switches are linked to all: each is a group. */
+	/* All switches are linked with each other, so each is a group. */
 	expect_hosts("full:switches=4,hosts=3",
 		JOB("a", "1", "packed") "," JOB("b", "4", "by-group"), "0|3 4 5 6");
 	expect_hosts("rlft:ports=8,stages=2", JOB("a", "1", "packed") "," JOB("b", "5", "by-group"),

@@ -169,7 +169,7 @@ UNIT_TEST(an_explanation_is_a_lab_file_that_says_the_same)
 	}
 }
 
-/* "gd": rate or delay of the first link is given, of the second one not ('d', a default). */
+/* "gd": the first link has a given rate or delay ('g'), the second a default one ('d'). */
 static void given_of(const struct lab_config *config, char text[3])
 {
 	struct error error;

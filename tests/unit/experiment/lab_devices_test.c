@@ -31,7 +31,7 @@ static int remove_folder(void **state)
 	return rmdir(folder);
 }
 
-/* A spine, and the leaves and hosts that are chosen; host i is at leaf i / 2. */
+/* A spine, and the chosen leaves and hosts. Host i is at leaf i / 2. */
 static void write_lab(const bool *leaf, const bool *host)
 {
 	FILE *out = fopen(file, "we");
@@ -160,7 +160,8 @@ static void check_drawn_changes(void)
 			change(&lab);
 			check_change(&before, &lab, leaf, host);
 			check_form(&lab);
-			/* All who open the file have the same numbers and the same plan. */
+			/* Every program that opens the file gets the same numbers and the same
+			 * plan. */
 			open_first(&again);
 			check_change(&lab, &again, leaf, host);
 			assert_int_equal(again.fabric, 77);

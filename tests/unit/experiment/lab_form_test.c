@@ -8,7 +8,7 @@
 #include "experiment/lab/lab.h"
 #include "os/program_threads.h"
 
-/* Sixteen switches, and their hosts in a process of their own: seventeen processes. */
+/* Sixteen switches, and their hosts in a separate process, which makes seventeen processes. */
 #define HEAD "weft: lab/1\ncores: 1\ntopology: \"torus:dims=4x4,hosts=1\"\n"
 
 static char folder[64], file[128];
@@ -90,7 +90,7 @@ CLAIM(groups_and_other_links_are_several_processes)
 	assert_int_equal(processes_of(HEAD "lcores: 2\n", true), 17);
 }
 
-/* A command may run on other CPUs than the one that started the lab. */
+/* A command may run on other CPUs than the command that started the lab. */
 CLAIM(a_lab_that_is_up_keeps_its_form)
 {
 	char kept[128];
@@ -117,7 +117,7 @@ static uint32_t dilation_of(const char *text, bool fresh)
 	return dilation;
 }
 
-/* The file's own is compared with it, so another one in the file is seen. */
+/* The file's dilation is compared with it, so a different one in the file is detected. */
 CLAIM(a_lab_that_is_up_keeps_a_dilation_that_its_file_lacks)
 {
 	bool dilated;

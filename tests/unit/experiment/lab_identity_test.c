@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The identity of a lab: things that two lab files have to agree on, and those that each machine
- * may decide. */
+/* The identity of a lab: which settings two lab files must agree on, and which each machine may
+ * choose. */
 
 #include "experiment/lab/lab_config_private.h"
 
@@ -81,7 +81,7 @@ UNIT_TEST(devices_and_cables_are_the_same_and_in_the_same_order)
 	expect(FILE_OF("three", SWITCHES, HOSTS, LINKS, ""), false);
 	expect(FILE_OF("two", "[{name: s0, ports: 4}, {name: s1, ports: 3}]", HOSTS, LINKS, ""),
 		false);
-	/* Hosts have addresses by their order. */
+	/* Addresses of hosts depend on their order. */
 	expect(FILE_OF("two", SWITCHES, "[{name: h1}, {name: h0}]", LINKS, ""), false);
 	expect(FILE_OF("two", SWITCHES, HOSTS,
 		       "[{a: h0, b: s0:0}, {a: h1, b: s1:0}, {a: s0:1, b: s1:2}]", ""),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The file that says which processes of a lab share a machine, and with it a clock. */
+/* The file that lists the processes of a lab that share a machine, and thus a clock. */
 
 #include "experiment/lab/lab_plan.h"
 

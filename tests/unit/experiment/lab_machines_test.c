@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* 'machines' of lab files: what is refused, and the plan that comes of it. */
+/* 'machines' in lab files: what is refused, and the resulting plan. */
 
 #include "experiment/lab/lab_config.h"
 
@@ -22,7 +22,7 @@
 #define MACHINE_B "  - {name: b, ssh: root@b, devices: [s1, h1, h2], " PORTS_B "}\n"
 #define GOOD      TOPOLOGY "machines:\n" MACHINE_A MACHINE_B
 
-/* As lab_open() of a file with this text. */
+/* Like lab_open() of a file with this text. */
 static int open_text(const char *text, struct lab *lab, struct error *error)
 {
 	char path[] = "/tmp/weft-lab-machines-XXXXXX";

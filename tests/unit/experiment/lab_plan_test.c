@@ -86,7 +86,7 @@ CLAIM(a_link_between_processes_has_one_server_and_one_client)
 		assert_int_equal(link->kind, LAB_LINK_MEMIF);
 		assert_non_null(strstr(link->device[server], "role=server"));
 		assert_non_null(strstr(link->device[!server], "role=client"));
-		/* The rule that keeps processes from waiting for each other in a circle. */
+		/* The rule that prevents processes from waiting for each other in a cycle. */
 		assert_true(link->process[server] < link->process[!server]);
 		assert_non_null(strstr(link->device[0], "bsize=4238"));
 	}

@@ -151,7 +151,7 @@ UNIT_TEST(what_opensm_or_weft_would_not_do_is_refused)
 		"which is 1: Weft has one setting for all of them");
 }
 
-/* A run file with these keys of nic.iba-cc; NULL: it was refused. */
+/* Loads a run file with these keys of nic.iba-cc. Returns NULL if it was refused. */
 static struct run_config *configure(const char *keys, const char *set, struct error *error)
 {
 	char path[] = "/tmp/opensm-XXXXXX", text[512], option[64];

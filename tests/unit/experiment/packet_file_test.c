@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Packets of captures: their times, lengths and addresses, and what is refused. */
+/* Packets of captures: their times, lengths and addresses, and which captures are refused. */
 
 #include <sys/stat.h>
 
@@ -71,7 +71,7 @@ UNIT_TEST(a_time_before_the_one_in_front_of_it_counts_as_that_one)
 	unlink(path);
 }
 
-/* The error after the file's name, once it is read to its end or to an error. */
+/* Reads the file to its end or to an error. Returns the error without the file's name. */
 static const char *said_of(const char *path, struct error *error)
 {
 	struct packet_file *file = packet_file_open(path, error);
@@ -168,7 +168,7 @@ UNIT_TEST(addresses_are_read_and_written_and_groups_known)
 		assert_false(packet_address_parse(wrong[i], &address));
 }
 
-/* The sum of RFC 1071 over bytes with their checksum is all ones. */
+/* The sum of RFC 1071 over bytes including their checksum is all ones. */
 static uint32_t sum_of(const uint8_t *bytes, unsigned count, uint32_t sum)
 {
 	for (unsigned i = 0; i < count; i++)
@@ -176,7 +176,7 @@ static uint32_t sum_of(const uint8_t *bytes, unsigned count, uint32_t sum)
 	return (sum & 0xffff) + (sum >> 16);
 }
 
-/* A packet of this protocol with 11 bytes of data, of which the capture has only some. */
+/* A packet of this protocol with 11 bytes of data, only some of which are in the capture. */
 static struct packet packet_of(uint8_t *bytes, uint8_t protocol, unsigned header, unsigned cut)
 {
 	struct packet packet = {.data = bytes, .captured = 20 + header + 11 - cut};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Advice to take another algorithm than ud: given where routes are the limit, and not where another
- * limit is nearer, on drawn saturated runs. */
+/* Advice to use another algorithm than ud. On drawn saturated runs, it is given if routes are the
+ * limit, but not if another limit is closer. */
 
 #include "base/rng.h"
 #include "experiment/result/run_result.h"
@@ -20,7 +20,7 @@ static const struct network networks[] = {
 	{"torus:dims=4x4", "try dor with switch.vcs: 2, or smart"},
 	{"torus:dims=9x9", "try dor with switch.vcs: 2"},
 	{"mesh:dims=4x4", "try dor"},
-	/* One path per pair; a tree; too large for what computes better routes. */
+	/* One path per pair; a tree; a network that is too large for better algorithms. */
 	{"full:switches=2,hosts=4", NULL},
 	{"mesh:dims=5,hosts=2", NULL},
 	{"rlft:ports=4,stages=2", NULL},
@@ -37,12 +37,12 @@ static const struct load loads[] = {
 	{"{pattern: uniform, load: 40%}, {pattern: permutation, load: 50%}", true},
 	{"{pattern: uniform, load: 60%}, {pattern: uniform, load: 50%}", false},
 	{"{pattern: uniform, load: 50%, to: [h1]}", false},
-	/* Two hosts' links suffice for what few send. */
+	/* The links of two hosts suffice for the traffic of a few. */
 	{"{pattern: uniform, load: 80%, from: [h1, h2], to: [h3, h4]}", true},
 	{"{pattern: uniform, load: 50%}, {pattern: hotspot, to: [h1], load: 20%}", false},
 };
 
-/* Saturated: a third of the messages stays behind. */
+/* A saturated run, in which a third of the messages stays behind. */
 static struct run_result *make_result(const struct run_config *run, uint32_t hosts)
 {
 	struct run_result *result = calloc(1, sizeof(*result));
@@ -74,7 +74,7 @@ static struct run_result *make_result(const struct run_config *run, uint32_t hos
 	return result;
 }
 
-/* The share of frames in time, per cent; on the virtual clock all are. */
+/* The share of frames that are on time, in per cent. On the virtual clock, all are. */
 static void expect(const struct network *network, const struct load *load, unsigned in_time,
 	bool real, const char *better)
 {

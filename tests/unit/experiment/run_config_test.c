@@ -43,7 +43,8 @@ static void assert_refused(const char *text, const char *set, const char *messag
 	assert_null(strchr(error.text, '\n'));
 }
 
-/* With its folder it would not be read back from what 'weft run --explain' prints. */
+/* Together with its folder, it would be too long to be read back from the output of 'weft run
+ * --explain'. */
 UNIT_TEST(a_path_too_long_with_its_folder_is_refused)
 {
 	char text[RUN_PATH_MAX + 64];
@@ -320,7 +321,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 			"r.yaml:4:33: 'on: 9999ps': expected from 10ns to 1000s"},
 		{HEAD "traffic: [{pattern: bursty, on: 1us, off: 1ps}]\n",
 			"r.yaml:4:43: 'off: 1ps': expected from 10ns to 1000s"},
-		/* 3.3 us of 4 KiB at 10 Gbps, every 3.3 s. */
+		/* 4 KiB at 10 Gbps take 3.3 us, and are sent every 3.3 s. */
 		{HEAD "traffic: [{pattern: bursty, on: 10us, off: 10us, load: 0.0001%}]\n",
 			"r.yaml:4:11: bursty arrivals: with this 'load' there is one message in 163840 bursts; expected one in at most 100000: use a longer 'on' or 'off'"},
 		{HEAD "traffic: [{pattern: uniform, on: 1us}]\n",
@@ -417,7 +418,8 @@ UNIT_TEST(an_override_is_checked_like_the_file)
 		HEAD, "traffic[1].load=1%", "--set traffic[1].load: the list has no such element");
 }
 
-/* "run traffic[].load WORD…" as "traffic.0.load"; false: not a key of run files. */
+/* Converts "run traffic[].load WORD…" to "traffic.0.load". Returns false if this is not a key of
+ * run files. */
 static bool run_key(const char *line, char key[128])
 {
 	char *list;
@@ -446,7 +448,7 @@ UNIT_TEST(the_place_of_any_key_is_the_option_and_the_key)
 
 		if (!run_key(line, key))
 			continue;
-		/* No key takes such a value. */
+		/* No key accepts such a value. */
 		snprintf(set, sizeof(set), "%s={no-such-key: [1]}", key);
 		snprintf(place, sizeof(place), "--set %s: ", key);
 		assert_null(parse_set(text, set, &error));
@@ -487,7 +489,7 @@ UNIT_TEST(every_key_has_its_line_of_the_page)
 
 #define ONE HEAD "edges: [{host: h0, tap: t0}]\ntraffic: [{pattern: uniform}]\n"
 
-/* Where a table's struct is: in the configuration, or in the first row of a list. */
+/* The struct of a table: in the configuration, or in the first row of a list. */
 struct place {
 	const struct yaml_field *fields;
 	size_t offset;
@@ -514,7 +516,7 @@ static char *written(const struct yaml_field *fields, const void *object)
 	return text;
 }
 
-/* A value that the key accepts, another one for another 'number'. */
+/* Returns a value that the key accepts, a different one for each 'number'. */
 static void draw_value(const struct yaml_field *field, unsigned number, char text[QUANTITY_TEXT])
 {
 	static const char *const forms[][3] = {{"<path>", "/a", "/b"}, {"<factor>", "1.25", "2.5"},
@@ -548,7 +550,7 @@ static void draw_value(const struct yaml_field *field, unsigned number, char tex
 	}
 }
 
-/* Sets the key in a configuration of its own, and returns what the table then writes. */
+/* Sets the key in a separate configuration, and returns the text that the table then writes. */
 static char *with_value(
 	const struct place *place, const struct yaml_field *field, const char *value)
 {
@@ -567,7 +569,7 @@ static char *with_value(
 	return after;
 }
 
-/* All lines but that of the key. */
+/* All lines except the key's line. */
 static void cut_line(char *text, const char *key)
 {
 	size_t length = strlen(key);
@@ -584,8 +586,8 @@ static void cut_line(char *text, const char *key)
 	}
 }
 
-/* Two values give two texts, which differ in the key's line alone: no key is bound to the member of
- * another, and none is read or written as something else. */
+/* Two values give two texts that differ only in the key's line. No key is therefore bound to
+ * another key's member, or read differently from how it is written. */
 static void check_key(const struct place *place, const struct yaml_field *field)
 {
 	char value[2][QUANTITY_TEXT], *text[2];
@@ -610,7 +612,7 @@ static unsigned check_table(const struct place *place)
 	for (const struct yaml_field *field = place->fields; field->key != NULL; field++) {
 		struct place below = {field->fields, place->offset + field->offset};
 
-		/* Lists have tests of their own; what is not written cannot be compared. */
+		/* Lists have separate tests. Members that are not written cannot be compared. */
 		if (field->type == YAML_FIELD_CUSTOM &&
 			(field->write == NULL || field->fields != NULL || field->map != NULL))
 			continue;
@@ -652,7 +654,7 @@ UNIT_TEST(a_number_of_a_pattern_has_an_initial_value_or_may_be_absent)
 	}
 }
 
-/* Until it is known who sends what: "" if all is well. */
+/* Checked before the senders are known. Returns "" if the configuration is valid. */
 static void check_all(const char *text, const char *set, struct error *error)
 {
 	OWNED(run_config) *config = parse_set(text, set, error);
@@ -880,7 +882,7 @@ UNIT_TEST(a_run_until_a_value_is_known_has_a_longest_duration)
 	}
 	assert_refused(UNTIL "{until: {of: accepted}, at-most: 5ms}\n", NULL,
 		"r.yaml:4:18: measure.until.interval is missing: expected a share such as 2%");
-	/* A written configuration has the section of a run without it. */
+	/* A written configuration contains the section even if the run has none. */
 	config = parse(UNTIL "{until: {interval: 0%, of: accepted}}\n");
 	assert_true(config->measure.duration_ps == PS_PER_S);
 	run_config_destroy(config);
@@ -1090,7 +1092,7 @@ UNIT_TEST(what_selectors_are_told_has_three_digits_after_the_point)
 		assert_null(parse_set(HEAD, bad[i], &error));
 }
 
-/* Modes that compare ports by credits need them exact, on both clocks. */
+/* Modes that compare ports by their credits need exact credits, on both clocks. */
 UNIT_TEST(credits_are_by_default_as_exact_as_the_mode_needs)
 {
 	static const struct {

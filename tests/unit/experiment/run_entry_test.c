@@ -6,8 +6,8 @@
 
 #define BATCH 100u /* messages */
 
-/* A run of 1 ms with one entry; in each batch BATCH messages are generated. 'left' messages per
- * batch stay behind, and a latency of 1 us grows by 'grows' ns with each batch. */
+/* A run of 1 ms with one entry that generates BATCH messages in each batch. In each batch, 'left'
+ * messages stay behind, and a latency of 1 us grows by 'grows' ns. */
 static struct run_result *make_run(double left, double grows)
 {
 	struct run_result *result = calloc(1, sizeof(*result));
@@ -19,7 +19,7 @@ static struct run_result *make_run(double left, double grows)
 	result->batches = STEADINESS_BATCHES;
 	entry->continuous = true;
 	for (unsigned i = 0; i < STEADINESS_BATCHES; i++) {
-		/* The values differ, so that there is something to be estimated. */
+		/* The values differ, so that there is something to estimate. */
 		uint64_t noise = i % 3;
 
 		behind += left;
@@ -95,7 +95,7 @@ UNIT_TEST(throughput_that_falls_is_not_steady)
 	free_run(result);
 }
 
-/* Each with the reason, and the time that would be enough. */
+/* Each with the reason, and the time that would be sufficient. */
 UNIT_TEST(too_little_gives_no_answer)
 {
 	struct run_result *result = make_run(0, 0);
@@ -127,7 +127,7 @@ UNIT_TEST(too_little_gives_no_answer)
 	free_run(result);
 }
 
-/* In the first 10 batches nothing is delivered, and then everything. */
+/* Nothing is delivered in the first 10 batches, and then everything. */
 UNIT_TEST(a_fabric_that_fills_is_not_called_saturated)
 {
 	struct run_result *result = make_run(0, 0);

@@ -217,7 +217,7 @@ UNIT_TEST(recovery_is_the_end_of_the_first_sample_with_the_throughput_of_before)
 	event->at_ps = 2 * PS_PER_US;
 	add_samples(&result, accepted, 7);
 	assert_int_equal(run_result_event_recovery(&result, 0), 2 * PS_PER_US);
-	/* The next event comes before that, and no sample lies between the two. */
+	/* The next event is earlier, and no sample lies between the two. */
 	event = run_result_add_event(&result);
 	event->at_ps = 3 * PS_PER_US;
 	assert_int_equal(run_result_event_recovery(&result, 0), WEFT_TIME_NEVER);

@@ -22,7 +22,7 @@ static int destroy(void **state)
 	return 0;
 }
 
-/* The loops were away for 0.3 ms for nearly all of the time, once for so long. */
+/* The loops stalled for 0.3 ms most of the time, and once for 'longest_ns'. */
 static void fill(struct run_result *result, uint64_t longest_ns)
 {
 	histogram_record_times(&result->wall.spent_ns, 300000, 1000 * MS);
@@ -127,8 +127,7 @@ CLAIM(messages_that_are_refused_after_a_cut_do_not_count)
 	assert_false(run_fidelity_starved(result, HELLO_PS, text, sizeof(text)));
 }
 
-/* A run with refused messages and a loop that was not scheduled, before which a cable had been cut.
- */
+/* A run with refused messages and a stalled loop, before which a cable was cut. */
 static bool is_starved_after_a_cut(struct run_result *result, uint64_t cut_ends)
 {
 	struct run_result *before = calloc(1, sizeof(*before));
@@ -197,7 +196,7 @@ static void assert_json(json_t *json, const char *wanted)
 
 static const struct run_config_fidelity demand = {100 * PS_PER_US, 990000};
 
-/* 1,000 arrivals that are late by 3 us, and more of them by 410 us. */
+/* 1,000 arrivals are late by 3 us, and more arrivals by 410 us. */
 static void make_late(struct run_result *result, unsigned more)
 {
 	histogram_record_times(&result->fidelity.late_ns, 3 * US, 1000);
@@ -275,8 +274,8 @@ CLAIM(the_dilation_is_the_lowest_that_meets_the_demand)
 		result->reason[0].text, "they were late by 20 s: 'dilation: auto' measures"));
 }
 
-/* Arrivals on a machine that stalls, with a clock dilated by 'dilation'. The same for the same
- * seed. Their lateness. */
+/* Returns the lateness of arrivals on a machine that stalls, with a clock dilated by 'dilation'.
+ * The same seed gives the same arrivals. */
 static uint64_t stall(struct run_result *result, uint64_t seed, uint64_t dilation)
 {
 	uint64_t stall_ns, late_ns = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Which rank of a schedule is which host. */
+/* The mapping of a schedule's ranks to hosts. */
 
 #include "experiment/workload/run_goal.h"
 
@@ -18,8 +18,8 @@ static void write_file(char *path, const char *contents)
 	temporary_file(path, contents);
 }
 
-/* Opens the schedule of a run on 'hosts' hosts; 'ranks' NULL: without a file. The paths of the
- * files take the places of S and R in a message. */
+/* Opens the schedule of a run on 'hosts' hosts. 'ranks' NULL: without a file. In a message, S and R
+ * stand for the paths of the files. */
 static int open_goal(const char *schedule, const char *ranks, unsigned hosts,
 	struct run_goal **goal, char *message, size_t size)
 {
@@ -84,7 +84,7 @@ UNIT_TEST(a_file_places_the_ranks)
 	run_goal_close(goal);
 }
 
-/* Answers to requests for messages above the rendezvous do not count. */
+/* Answers to requests for messages above the rendezvous limit do not count. */
 UNIT_TEST(each_host_whose_ranks_send_is_one_sender)
 {
 	static const char schedule[] = "num_ranks 3\nrank 0 {\nsend 9b to 1\n}\n"

@@ -108,7 +108,7 @@ UNIT_TEST(a_share_is_drawn_among_those_that_nothing_names)
 		assert_int_equal(times[0], 0); /* the edge */
 		for (unsigned h = 0; h < 20; h++)
 			assert_true(times[h] <= 1);
-		/* 5 of 20, less the hot spot itself if it was drawn; likewise 2. */
+		/* 5 of 20, without the hot spot itself if it was drawn; likewise 2. */
 		assert_true(r.hosts->entry[0].from_count >= 4);
 		assert_true(r.hosts->entry[0].from_count <= 5);
 		assert_true(r.hosts->entry[2].from_count >= 1);
@@ -117,7 +117,7 @@ UNIT_TEST(a_share_is_drawn_among_those_that_nothing_names)
 	}
 }
 
-/* With 20 hosts, half of them senders, some seed would draw it. */
+/* With 20 hosts, half of which send, some seed would draw it. */
 UNIT_TEST(a_hot_host_is_not_drawn_among_its_senders)
 {
 	for (unsigned seed = 1; seed <= 20; seed++) {
@@ -136,7 +136,7 @@ UNIT_TEST(a_hot_host_is_not_drawn_among_its_senders)
 	}
 }
 
-/* Hosts that are drawn where nothing is hot, and with a hot host that is not among them. */
+/* Draws hosts without a hot host, and with a hot host that is not among them. */
 UNIT_TEST(a_hot_host_changes_no_other_draw)
 {
 	struct resolved plain, hot;
@@ -151,7 +151,7 @@ UNIT_TEST(a_hot_host_changes_no_other_draw)
 	resolve(&hot, "5", rows);
 	assert_memory_equal(plain.hosts->entry[0].from, hot.hosts->entry[0].from, 20);
 	finish(&hot);
-	/* One that is among them: all others stay. */
+	/* With a hot host that is among them, all others stay. */
 	snprintf(rows, sizeof(rows), "traffic: [{pattern: hotspot, from: 50%%, to: [h%u]}]\n",
 		plain.hosts->entry[0].from[4]);
 	resolve(&hot, "5", rows);

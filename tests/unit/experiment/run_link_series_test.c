@@ -13,7 +13,7 @@
 #define SAMPLES 40
 #define WIDTH   (RUN_LINK_FILL + VCS)
 
-/* Random values, of which a third are 0; a root is 0 or 1. */
+/* Random values, a third of which are 0. A root is 0 or 1. */
 static void fill(uint32_t *value, struct rng *rng)
 {
 	for (unsigned i = 0; i < WAYS * WIDTH; i++) {
@@ -135,7 +135,7 @@ UNIT_TEST(a_stream_gives_each_sample_as_soon_as_it_is_whole)
 
 UNIT_TEST(a_stream_goes_on_where_there_is_no_more_room_for_links)
 {
-	enum { MANY = 600000 }; /* ways: a sample of them fits, two do not */
+	enum { MANY = 600000 }; /* ways: one sample of them fits, and two do not */
 	uint32_t *values = calloc(MANY, (RUN_LINK_FILL + 1) * sizeof(*values));
 	struct run_sample sample = {.t_ns = 5}, got;
 	int fd = memfd_create("stream", MFD_CLOEXEC);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* From a capture to the messages of hosts: who sends, how much, when. */
+/* Converts a capture to messages of hosts: sender, length and time. */
 
 #include "experiment/workload/packet_file.h"
 #include "experiment/workload/run_source.h"
@@ -18,7 +18,7 @@ struct run {
 	char path[sizeof(CAPTURE_PATH)];
 };
 
-/* 10.0.0.7 and .9 exchange packets, .7 also writes to .8, and to all. */
+/* 10.0.0.7 and .9 exchange packets. .7 also writes to .8, and to all. */
 static const struct sent sent[] = {{0, 7, 9, 100}, {1000, 9, 7, 1400}, {4000, 7, 8, 100},
 	{6000, 7, 255, 60}, {9000, 9, 7, 200}};
 #define COUNT (sizeof(sent) / sizeof(sent[0]))
@@ -216,7 +216,7 @@ UNIT_TEST(a_load_is_the_mean_of_the_links_of_all_senders)
 	OWNED(run) run;
 
 	open_run(&run, ", load: 25%");
-	/* Two senders of 10 Gbps; all packets take one frame of 4 KiB each. */
+	/* Two senders at 10 Gbps. All packets take one frame of 4 KiB each. */
 	period = bytes * 800 * 4 / 2;
 	assert_int_equal(run.hosts->entry[0].packets->period_ps, period);
 	assert_int_equal(run.hosts->entry[0].packets->end_ps, period * 4 / 5);

@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "experiment/result/run_result_private.h"
 
-/* Too great for the stack with its histograms. */
+/* Too large for the stack because of its histograms. */
 static struct run_result *new_result(void)
 {
 	struct run_result *result = calloc(1, sizeof(*result));
@@ -52,7 +52,7 @@ UNIT_TEST(histograms_of_parts_add_up_to_that_of_the_whole)
 	free_result(all);
 }
 
-/* The whole run has an answer about starvation if each part has. */
+/* The starvation of the whole run is known if each part knows it. */
 UNIT_TEST(a_circle_and_what_starves_are_those_of_the_parts)
 {
 	struct run_result *a = new_result(), *b = new_result(), *all = new_result();
@@ -123,7 +123,7 @@ UNIT_TEST(the_table_names_the_hosts_that_starve_in_any_part)
 	free_result(all);
 }
 
-/* Frames that wait in one process are in the sums of both, and so are edges. */
+/* Frames that wait in one process are in the sums of both, and so is traffic of edges. */
 UNIT_TEST(releases_and_edges_add_up)
 {
 	struct run_result *part = new_result(), *all = new_result();
@@ -190,7 +190,7 @@ UNIT_TEST(messages_that_arrive_more_often_than_they_left_are_a_surplus)
 	before->messages.injected = 101;
 	before->messages.delivered = 100;
 	assert_int_equal(run_result_surplus(run, before), 1);
-	/* Somebody who had sent is gone since. */
+	/* A process that had sent messages has ended since. */
 	before->messages.injected = 50;
 	assert_int_equal(run_result_surplus(run, before), 2);
 	run->messages.delivered = 9;
@@ -217,7 +217,7 @@ UNIT_TEST(what_one_part_sent_and_another_received_is_not_pending)
 	free_result(all);
 }
 
-/* One process has the sender, the other the receiver. */
+/* One process has the sender, and the other the receiver. */
 UNIT_TEST(entries_add_up_over_senders_and_receivers)
 {
 	struct run_result *a = new_result(), *b = new_result(), *all = new_result();
@@ -276,7 +276,7 @@ UNIT_TEST(a_latency_by_an_unknown_clock_is_null)
 	assert_int_equal(json_object_size(network), json_object_size(total));
 	assert_true(json_is_null(json_object_get(network, "mean")));
 	assert_true(json_is_null(json_object_get(network, "p999")));
-	/* Between hosts of this machine it could be measured. */
+	/* It could be measured between hosts of this machine. */
 	assert_int_equal(json_integer_value(json_object_get(total, "max")), 700);
 	clocks = json_object_get(json, "clocks");
 	assert_true(json_is_null(json_object_get(clocks, "bound_ns")));
@@ -310,7 +310,7 @@ UNIT_TEST(the_bound_of_clocks_is_the_greatest_of_all_parts)
 	assert_int_equal(json_integer_value(json_object_get(clocks, "frames_timed")), 4);
 	assert_int_equal(json_integer_value(json_object_get(clocks, "frames_untimed")), 0);
 	assert_int_equal(json_integer_value(json_object_get(clocks, "steps")), 2);
-	/* All is known: samples have latencies. */
+	/* All clocks are known, so samples have latencies. */
 	assert_true(json_is_real(
 		json_object_get(json_array_get(json_object_get(json, "series"), 0), "latency_ns")));
 	json_decref(json);
@@ -334,7 +334,7 @@ UNIT_TEST(histograms_are_in_the_document_only_if_asked_for)
 	histogram_record(&run->total_ns, 5000);
 	json = run_result_json(run, json_pack("{s:{s:b}}", "measure", "latencies", 1));
 	total = json_object_get(json_object_get(json, "latency_ns"), "total");
-	/* 1000 and 1001 are in the step 1000 to 1007; the last step ends at the greatest value. */
+	/* 1000 and 1001 are in the step 1000 to 1007. The last step ends at the maximum value. */
 	total = json_object_get(total, "histogram");
 	expected = json_loads("[[100,1],[1007,2],[5000,1]]", 0, NULL);
 	assert_true(json_equal(total, expected));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* 'routing.file': the key, and what is refused of the file. */
+/* The key 'routing.file', and which files it refuses. */
 
 #include "experiment/run/run_config.h"
 
@@ -14,7 +14,7 @@
 #include "setup/device_config.h"
 #include "unit.h"
 
-/* Its shortest paths are unique and go all the way round. */
+/* Its shortest paths are unique and go all the way around. */
 #define RING "ring:switches=5,hosts=1"
 #define HEAD "weft: run/1\ntopology: \"" RING "\"\nclock: virtual\n"
 
@@ -77,7 +77,7 @@ static void write_tables(const char *network, const char *algorithm)
 	assert_int_equal(fclose(out), 0);
 }
 
-/* A run file beside the route file. */
+/* A run file next to the route file. */
 static struct run_config *parse(const char *text, const char *set, struct error *error)
 {
 	char origin[128];
@@ -96,7 +96,7 @@ static struct run_config *accept(const char *text, const char *set)
 	return config;
 }
 
-/* The end of the message: what comes before is the folder. */
+/* The end of the message; the folder precedes it. */
 static void assert_ends(const struct error *error, const char *end)
 {
 	size_t length = strlen(error->text);
@@ -115,7 +115,7 @@ static void refuse(const char *text, const char *set, const char *end)
 	assert_ends(&error, end);
 }
 
-/* The fault of run_routes_load() for the file; "" if it accepts it. */
+/* Returns the error of run_routes_load() for the file, or "" if it accepts it. */
 static struct error load(const char *text, const char *set)
 {
 	OWNED(run_config) *config = accept(text, set);
@@ -273,7 +273,7 @@ UNIT_TEST(a_file_that_is_no_route_file_is_refused_at_its_line)
 		"/routes:1:1: not a Weft route file; expected '# weft routes/1 topology=…'");
 }
 
-/* A device or a pipe could be read for ever. */
+/* Reading a device or a pipe might never end. */
 UNIT_TEST(only_a_regular_file_is_opened)
 {
 	refuse(HEAD "routing: {file: /dev/zero}\n", NULL,
@@ -366,7 +366,7 @@ UNIT_TEST(routes_that_may_deadlock_are_taken_where_that_is_allowed)
 	assert_string_equal(error.text, "");
 }
 
-/* The header was read before. */
+/* The header was read earlier. */
 UNIT_TEST(a_file_that_has_become_tables_is_refused)
 {
 	OWNED(run_config) *config;

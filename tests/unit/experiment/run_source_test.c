@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* From the entries of a run file to what the hosts send. */
+/* Translates the entries of a run file into the traffic that hosts send. */
 
 #include "experiment/workload/run_source.h"
 #include "traffic/traffic_pattern.h"
@@ -23,7 +23,8 @@ static void close_run(struct run *run)
 }
 #define run_out_of_scope close_run
 
-/* False: this topology or file cannot have such rows; nothing is left to close. */
+/* Returns false if this topology or file does not support such rows. Nothing must be closed
+ * then. */
 static bool try_run_of(struct run *run, const char *topology, const char *rows)
 {
 	char text[1024];
@@ -139,7 +140,7 @@ UNIT_TEST(every_key_arrives_at_the_source)
 
 #define DRAWN_NETWORKS 200
 
-/* Some hosts, "[h3, h5]", or a word for all or the others. */
+/* Some hosts, "[h3, h5]", or a word for all or the remaining ones. */
 static void draw_hosts(struct rng *rng, uint32_t hosts, char *out, size_t size)
 {
 	size_t length = 0;
@@ -154,7 +155,7 @@ static void draw_hosts(struct rng *rng, uint32_t hosts, char *out, size_t size)
 	snprintf(out + length, size - length, "]");
 }
 
-/* An entry of the n-th pattern with the keys that it has. */
+/* An entry with the n-th pattern and the keys of that pattern. */
 static void draw_entry(struct rng *rng, unsigned n, uint32_t hosts, char *out, size_t size)
 {
 	const struct traffic_pattern *pattern = name_table_at(&traffic_patterns, n);
@@ -201,7 +202,7 @@ static bool is_asked(const struct run *run, uint16_t host)
 	return from->kind != RUN_HOSTS_LIST;
 }
 
-/* For every pattern: the senders of an entry are the hosts that send. */
+/* For every pattern, the senders of an entry are exactly the hosts that send. */
 UNIT_TEST(the_senders_of_an_entry_are_those_that_send)
 {
 	unsigned silent = 0, drawn = 0;
@@ -311,7 +312,7 @@ UNIT_TEST(only_hosts_of_from_send)
 	for (uint32_t host = 0; host < 16; host++) {
 		assert_int_equal(
 			run_source_sends(&run.hosts->entry[0], host), host == 1 || host == 7);
-		/* With a share the hot spot itself sends, too, elsewhere. */
+		/* With a share, the hot spot also sends, to other hosts. */
 		assert_int_equal(
 			run_source_sends(&run.hosts->entry[1], host), host != 1 && host != 7);
 		assert_int_equal(run_source_sends(&run.hosts->entry[2], host),

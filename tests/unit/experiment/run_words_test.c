@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Run and lab files and the pages of docs/ know every entry of the lists of lib. */
+/* Run and lab files and the pages of docs/ contain every entry of the lists in lib. */
 
 #include "unit.h"
 
@@ -15,7 +15,7 @@
 
 #define BODY "topology: \"rlft:ports=4,stages=2\"\nswitch: {vcs: 4}\n"
 
-/* The keys that an entry of 'traffic' with this pattern needs beside it. */
+/* The other keys that an entry of 'traffic' with this pattern needs. */
 static const char *needs_of(const struct traffic_pattern *pattern)
 {
 	if (pattern->schedule || pattern->packets)
@@ -71,7 +71,7 @@ static void check_lab(const struct run_words *key, const char *word)
 
 	write_key(text + strlen(text), sizeof(text) - strlen(text), key, word);
 	config = lab_config_parse(text, strlen(text), "lab", NULL, 0, &error);
-	/* It is read; whether a lab can have it is said later. */
+	/* The value is read. A later check decides whether a lab accepts it. */
 	if (config == NULL)
 		assert_null(strstr(error.text, "one of"));
 }

@@ -9,7 +9,7 @@
 
 #include "base/rng.h"
 
-/* Written by LogGOPSim's own code for the schedule in 'same'. */
+/* LogGOPSim's own code wrote it from the schedule in 'same'. */
 static const unsigned char written[] = {
 	/* clang-format off */
   0x7f, 0x10, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00,
@@ -128,7 +128,7 @@ UNIT_TEST(every_shorter_file_and_many_damaged_ones_are_read_or_refused)
 	unsigned read = 0;
 
 	for (size_t length = 0; length < sizeof(written); length++) {
-		/* A copy of its own: a read past the end is one past the heap's block. */
+		/* A separate copy, so that a read past the end is also past the heap block. */
 		char *bytes = malloc(length + 1);
 
 		memcpy(bytes, written, length);

@@ -27,7 +27,7 @@ static struct goal *generate(const char *kind, uint32_t ranks, uint32_t rounds, 
 	return generate_of(&config);
 }
 
-/* To the end, whatever the network does with the time. */
+/* Runs to the end, whatever the network does with the times. */
 static void run(struct goal_loop *loop, const struct goal *goal, uint64_t seed)
 {
 	struct error error = {""};
@@ -51,7 +51,8 @@ UNIT_TEST(an_allreduce_brings_everybodys_part_to_everybody)
 	}
 }
 
-/* log2 of the ranks messages each, and for other numbers two more for each pair. */
+/* If the number of ranks is a power of two, each rank sends log2(ranks) messages. Every rank beyond
+ * a power of two adds two messages. */
 UNIT_TEST(an_allreduce_takes_log2_steps)
 {
 	static const struct {
@@ -139,7 +140,7 @@ UNIT_TEST(an_alltoallv_sends_the_lengths_of_its_matrix)
 			loop.received[i % 3 * 3 + i / 3], i % 4 != 0 && matrix[i] > 0 ? 2 : 0);
 }
 
-/* Without a network, (microbatches + stages - 1) times forwards and backwards. */
+/* Without a network, this takes (microbatches + stages - 1) times forward and backward. */
 UNIT_TEST(microbatches_fill_the_pipeline)
 {
 	static const struct goal_generate_config configs[] = {
@@ -198,7 +199,7 @@ UNIT_TEST(a_transpose_exchanges_row_and_column)
 				to != from && to / 4 == from % 4 && to % 4 == from / 4 ? 2 : 0);
 }
 
-/* Whether any block of the first rank's belongs to the second in the transposed matrix. */
+/* Returns whether any block of the first rank belongs to the second in the transposed matrix. */
 static bool has_block_for(uint32_t from, uint32_t to, uint32_t rows, uint32_t columns)
 {
 	for (uint32_t i = from / columns; i < rows * columns; i += rows)
@@ -267,7 +268,7 @@ static const struct {
 	{{"halo", 16, 1000, 1, 0}, 2 * (4 * 3 + 4 * 3)},
 };
 
-/* Places apart in one dimension, whichever way is shorter if it is periodic. */
+/* The distance in one dimension, in the shorter direction if it is periodic. */
 static uint32_t apart(uint32_t a, uint32_t b, uint32_t size, bool periodic)
 {
 	uint32_t on = a < b ? b - a : a - b;
@@ -275,7 +276,7 @@ static uint32_t apart(uint32_t a, uint32_t b, uint32_t size, bool periodic)
 	return periodic && size - on < on ? size - on : on;
 }
 
-/* The sum over the dimensions of a grid. */
+/* Returns the sum over the dimensions of a grid. */
 static uint32_t distance(const struct goal_generate_config *config, uint32_t a, uint32_t b)
 {
 	uint32_t layers = config->layers == 0 ? 1 : config->layers;
@@ -304,7 +305,7 @@ UNIT_TEST(a_halo_goes_to_each_neighbour_in_the_grid_and_to_nobody_else)
 	}
 }
 
-/* All operations of a rank's round are free to begin when those of the round before have ended. */
+/* All operations in a rank's round can start when those of the previous round have ended. */
 UNIT_TEST(a_rank_exchanges_with_all_neighbours_at_once)
 {
 	const struct goal_generate_config config = {"halo", 27, 1000, 2, 0, 3, 3, 3, true};
@@ -319,7 +320,7 @@ UNIT_TEST(a_rank_exchanges_with_all_neighbours_at_once)
 	}
 }
 
-/* Nothing but the first corner begins by itself; a wave takes a step for each place, there and
+/* Only the first corner can start by itself. A wave takes one step for each position, there and
  * back. */
 UNIT_TEST(a_sweep_is_a_wave_from_the_first_corner_to_the_last_and_back)
 {
@@ -342,7 +343,7 @@ UNIT_TEST(a_sweep_is_a_wave_from_the_first_corner_to_the_last_and_back)
 	}
 }
 
-/* 8 x 8: levels of 8, 4 and 2 ranks a row; the coarsest once, the others twice. */
+/* 8 x 8: levels of 8, 4 and 2 ranks per row. The coarsest occurs once, the others twice. */
 UNIT_TEST(a_multigrid_is_a_halo_at_each_level_and_back)
 {
 	const struct goal_generate_config config = {"multigrid", 64, 1000, 1, 0, 8, 8};
@@ -376,7 +377,7 @@ UNIT_TEST(rounds_of_grids_follow_each_other_and_end)
 	}
 }
 
-/* A round begins at a rank after its calc, and that after the round before. */
+/* At a rank, a round starts after its calc, which starts after the previous round. */
 UNIT_TEST(a_time_to_compute_stands_before_each_round)
 {
 	OWNED(goal) *goal = generate("ring", 2, 3, 1000000);
@@ -436,7 +437,7 @@ UNIT_TEST(what_makes_no_sense_is_refused_with_a_reason)
 	}
 }
 
-/* So many rounds that a schedule of any length is refused: the reason says how many of how much. */
+/* With this many rounds, every schedule is refused. The reason states how many of which item. */
 UNIT_TEST(a_schedule_is_refused_by_the_operations_that_a_round_has)
 {
 	static const char *const kinds[] = {"allreduce", "alltoall", "transpose", "ring", "halo",

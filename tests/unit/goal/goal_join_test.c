@@ -62,7 +62,7 @@ UNIT_TEST(a_late_part_begins_after_its_delay_and_ranks_without_operations_stay_s
 	goal_destroy(other);
 }
 
-/* A drawn schedule of a few ranks that computes and exchanges in a ring. */
+/* A drawn schedule of a few ranks that compute and exchange in a ring. */
 static struct goal *draw(struct rng *rng)
 {
 	uint32_t ranks = 2 + (uint32_t)rng_below(rng, 4);
@@ -81,7 +81,7 @@ static struct goal *draw(struct rng *rng)
 				(rank + 1) % ranks, i, i, (rank + ranks - 1) % ranks, i, i, i, i,
 				i > 0 && rng_below(rng, 2) ? "irequires" : "requires",
 				i > 0 ? i - 1 : i);
-		/* The first calc waits for nothing: its line would be a cycle. */
+		/* The first calc waits for nothing. The line for it would be a cycle. */
 		length += snprintf(text + length, sizeof(text) - (size_t)length, "}\n");
 	}
 	for (char *at = text; (at = strstr(at, "c0 requires r0\n")) != NULL;)

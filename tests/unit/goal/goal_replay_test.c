@@ -4,7 +4,7 @@
 
 #include "goal_loop.h"
 
-/* A schedule of two ranks by hand. */
+/* A hand-written schedule of two ranks. */
 static struct goal_replay *replay(struct goal **goal, const char *rank0, const char *rank1)
 {
 	char text[1024];
@@ -23,7 +23,7 @@ static void finish(struct goal_replay *made, struct goal *goal)
 
 #define NS PS_PER_NS
 
-/* All that is due now is accepted; returns how many. */
+/* Accepts everything that is due now. Returns how many. */
 static unsigned send_all(struct goal_replay *made, uint32_t rank, weft_time now)
 {
 	struct goal_message message;
@@ -46,7 +46,7 @@ UNIT_TEST(a_send_is_due_when_the_calc_before_it_has_ended)
 
 	assert_false(goal_replay_poll(made, 0, 100 * NS - 1, &message));
 	assert_int_equal(goal_replay_next(made, 0), 100 * NS);
-	/* Looked at late: it was due then all the same. */
+	/* Polled late, but it was due at that time. */
 	assert_true(goal_replay_poll(made, 0, 500 * NS, &message));
 	assert_int_equal(message.due_ps, 100 * NS);
 	assert_int_equal(goal->op[message.op].tag, 9);
@@ -105,7 +105,7 @@ UNIT_TEST(irequires_waits_for_the_beginning_only)
 	finish(made, goal);
 }
 
-/* Order of the sends by tag, for one rank's recvs. */
+/* Returns the order of the sends by tag, for the recvs of one rank. */
 static void check_matching(const char *recvs, const char *ended_after_each)
 {
 	struct goal *goal;
@@ -137,7 +137,7 @@ UNIT_TEST(recvs_take_messages_by_source_and_tag_in_their_order)
 		"-#- ##- ###");
 	check_matching("recv 1b from 0 tag -1\nrecv 1b from 0 tag -1\nrecv 1b from -1 tag 1",
 		"#-- ##- ###");
-	/* The first message waits for a recv that begins later. */
+	/* The first message waits for a recv that starts later. */
 	check_matching("a: recv 1b from 0 tag 2\nb: recv 1b from 0 tag 1\nc: recv 1b from 0 tag 1\n"
 		       "b requires a\nc requires b",
 		"--- ##- ###");
@@ -217,7 +217,7 @@ UNIT_TEST(what_still_runs_is_named)
 	finish(made, goal);
 }
 
-/* Long chains of what takes no time: neither recursion nor a wait. */
+/* Long chains of operations that take no time cause neither recursion nor a wait. */
 UNIT_TEST(a_long_chain_begins_at_once)
 {
 	enum { CHAIN = 200000 };
@@ -238,8 +238,8 @@ UNIT_TEST(a_long_chain_begins_at_once)
 	free(text);
 }
 
-/* Random programs: each rank's operations require some before them; each send has a recv that waits
- * for nothing that could depend on it, because programs are cut into steps. */
+/* Random programs. Each rank's operations require some earlier ones. Each send has a recv. No recv
+ * can wait for an operation that depends on it, because programs are divided into steps. */
 static char *random_program(uint64_t seed, uint32_t ranks, uint32_t steps)
 {
 	char *text = NULL;
@@ -273,7 +273,8 @@ static char *random_program(uint64_t seed, uint32_t ranks, uint32_t steps)
 			for (unsigned i = 0; i < 3 && before > 0; i++)
 				fprintf(out, "l%u %srequires l%u\n", before + i,
 					rng_below(&own, 4) == 0 ? "i" : "", before - 1 - i);
-			/* A step is over when all of it is: wildcards cannot take from the next. */
+			/* A step ends when all of its operations have ended, so wildcards cannot
+			 * take messages of the next one. */
 			fprintf(out, "l%u: calc 0\n", label++);
 			for (unsigned i = 0; i < 3; i++)
 				fprintf(out, "l%u requires l%u\n", label - 1, before + i);
@@ -320,7 +321,7 @@ UNIT_TEST(copies_in_two_processes_tell_each_other_what_was_accepted)
 	struct goal_message message;
 
 	assert_int_equal(send_all(made[0], 0, 0), 2);
-	assert_false(goal_replay_deliver(made[1], 1, 0, 5 * NS)); /* it does not know of them */
+	assert_false(goal_replay_deliver(made[1], 1, 0, 5 * NS)); /* it does not have them */
 	assert_true(goal_replay_accept_elsewhere(made[1], 0));
 	assert_true(goal_replay_accept_elsewhere(made[1], 1));
 	assert_true(goal_replay_deliver(made[1], 1, 0, 5 * NS));
@@ -335,7 +336,7 @@ UNIT_TEST(copies_in_two_processes_tell_each_other_what_was_accepted)
 		finish(made[i], goal[i]);
 }
 
-/* The end of a rank of 'from' becomes that of the copy. */
+/* The end of a rank of 'from' is copied to the copy. */
 static void copy_end(struct goal_replay *from, struct goal_replay *to, uint32_t rank)
 {
 	struct goal_replay_end end = goal_replay_end(from, rank);
@@ -418,7 +419,7 @@ UNIT_TEST(messages_within_a_host_are_copied_one_at_a_time)
 	finish(made, goal);
 }
 
-/* Hosts see one another, not ranks: the message finds its rank by the order between the hosts. */
+/* The network keeps order between hosts, not between ranks. That order gives a message its rank. */
 UNIT_TEST(a_message_finds_its_rank_among_those_of_the_host)
 {
 	static const uint16_t host_of[] = {2, 2, 5, 5};
@@ -442,7 +443,7 @@ UNIT_TEST(a_message_finds_its_rank_among_those_of_the_host)
 	finish(made, goal);
 }
 
-/* Three operations of one CPU, 10 ns each; d waits once, until the CPU starts b. */
+/* Three operations of one CPU, 10 ns each. d waits once, until the CPU starts b. */
 UNIT_TEST(overheads_take_turns_on_their_cpu)
 {
 	struct goal *goal =
@@ -509,7 +510,7 @@ UNIT_TEST(messages_of_a_host_are_a_gap_apart)
 	finish(made, goal);
 }
 
-/* A message of 1,000 bytes from rank 0 to 1, whose recv begins after 'calc_ns'. */
+/* A message of 1,000 bytes from rank 0 to 1, whose recv starts after 'calc_ns'. */
 static struct goal_replay *asking(struct goal **goal, unsigned calc_ns, uint64_t rendezvous)
 {
 	char text[256];
@@ -523,7 +524,7 @@ static struct goal_replay *asking(struct goal **goal, unsigned calc_ns, uint64_t
 		.goal = *goal, .copy_rate_bps = 8000000000, .rendezvous_bytes = rendezvous});
 }
 
-/* Accepts what the host has to send at 'now', and delivers it 10 ns later. */
+/* Accepts what the host must send at 'now', and delivers it 10 ns later. */
 static uint64_t pass_on(struct goal_replay *made, uint32_t host, weft_time now)
 {
 	struct goal_message message;
@@ -589,7 +590,7 @@ UNIT_TEST(requests_of_a_pair_are_answered_in_the_order_of_the_recvs)
 	finish(made, goal);
 }
 
-/* A piece each; the second message to 1 waits for the first. */
+/* One piece each. The second message to 1 waits for the first. */
 UNIT_TEST(destinations_take_turns)
 {
 	struct goal *goal =
@@ -661,7 +662,8 @@ struct pipe_network {
 	uint32_t count;
 };
 
-/* Moves what is due, and delivers a message drawn from those that are the oldest of their hosts. */
+/* Moves everything that is due, and delivers a message drawn from the oldest messages of all
+ * hosts. */
 static bool pipe_step(struct pipe_network *net, struct goal_replay *replay, struct rng *rng,
 	weft_time now, uint64_t *moved)
 {

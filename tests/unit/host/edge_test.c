@@ -104,7 +104,7 @@ UNIT_TEST(arp_for_a_host_is_answered_with_its_address)
 	make_arp(frame, EDGE_BASE_DEFAULT + 1 + 257);
 	edge_from_tap(edge, &plain, frame, sizeof(frame), &action);
 	assert_int_equal(action.verdict, EDGE_REPLY);
-	assert_memory_equal(action.reply, frame + 6, 6); /* to who asked */
+	assert_memory_equal(action.reply, frame + 6, 6); /* to the sender of the request */
 	frame_host_mac(257, mac);
 	assert_memory_equal(action.reply + 6, mac, 6);
 	assert_int_equal(action.reply[21], 2);
@@ -173,7 +173,7 @@ UNIT_TEST(an_ipv6_packet_is_a_message)
 	expect_message(frame, 70, 48);
 }
 
-/* Neighbour discovery is such a packet. */
+/* Neighbour discovery uses such a packet. */
 UNIT_TEST(a_packet_to_a_group_is_for_all_members)
 {
 	static const uint32_t address[] = {0, 7, 8, 0, 9};
@@ -231,7 +231,7 @@ UNIT_TEST(what_is_no_packet_for_a_host_is_counted_and_dropped)
 #undef DROPPED
 }
 
-/* A delivery of a part of the packet in 'packet'. */
+/* Delivers a part of the packet in 'packet'. */
 static bool deliver(struct edge *edge, uint16_t source, const uint8_t *packet, uint32_t of,
 	uint32_t offset, uint32_t bytes, struct edge_packet *out)
 {
@@ -340,7 +340,7 @@ UNIT_TEST(a_message_that_is_too_long_or_no_packet_is_dropped)
 	assert_int_equal(edge_counters(edge)[EDGE_DROP_NOT_IP], 3);
 }
 
-/* Sum of the big-endian words of 'bytes' bytes, as in RFC 1071. */
+/* Returns the sum of the big-endian words of 'bytes' bytes, as in RFC 1071. */
 static uint32_t sum_words(const uint8_t *at, uint32_t bytes)
 {
 	uint32_t sum = 0;
@@ -374,13 +374,13 @@ UNIT_TEST(a_checksum_that_the_kernel_left_is_completed)
 		assert_int_equal(action.bytes, bytes);
 		assert_int_equal(get16(action.message + 26), expected != 0 ? expected : UINT16_MAX);
 	}
-	make_ip(frame, 5, 28); /* zeros: the sum is 0, and its complement not what means none */
+	make_ip(frame, 5, 28); /* all zeros, but a checksum of 0 would mean 'none' */
 	memset(frame + 34, 0xFF, 8);
 	edge_from_tap(edge, &offload, frame, EDGE_ETHERNET_BYTES + 28, &action);
 	assert_int_equal(get16(action.message + 26), UINT16_MAX);
 }
 
-/* A TCP segment that is to be cut into 100 bytes each. */
+/* A TCP segment that must be split into pieces of 100 bytes. */
 static struct virtio_net_hdr make_segment(uint8_t *frame, bool six)
 {
 	uint16_t tcp = EDGE_ETHERNET_BYTES + (six ? EDGE_IPV6_MIN : 24);

@@ -12,7 +12,7 @@
 #define STEPS_MAX 400000
 
 static struct weft *opened[PAIR_HOSTS * BED_ENDPOINTS];
-static const struct weft *idle; /* that does not look */
+static const struct weft *idle; /* that does not poll */
 
 /* NULL: none is free. */
 static struct weft *try_open(const char *host)
@@ -54,7 +54,7 @@ static void stop_all(void)
 	bed_stop();
 }
 
-/* Moves the data of all programs but the one that does not look. */
+/* Moves the data of all programs except the one that does not poll. */
 static void turn(const struct weft *without)
 {
 	for (unsigned i = 0; i < PAIR_HOSTS * BED_ENDPOINTS; i++)
@@ -68,7 +68,7 @@ static struct weft_address address_of(const struct weft *weft)
 	return weft_address(weft);
 }
 
-/* The next event of the program; the clock goes on until there is one. */
+/* Returns the next event of the program. The clock advances until there is one. */
 static struct weft_event event_of(struct weft *weft)
 {
 	struct weft_event event;
@@ -94,7 +94,7 @@ static bool has_event(struct weft *weft, unsigned steps)
 	return false;
 }
 
-/* Programs on h0 and h1. Returns the address of the second one. */
+/* Opens programs on h0 and h1. Returns the address of the second one. */
 static struct weft_address start_two(struct weft **a, struct weft **b)
 {
 	bed_start(1);
@@ -125,7 +125,7 @@ struct exchange {
 	unsigned events;
 };
 
-/* Sends on even contexts, receives on odd ones. */
+/* Sends on even contexts, and receives on odd ones. */
 static void note(struct exchange *exchange, unsigned program, const struct weft_event *event)
 {
 	unsigned number = (unsigned)((uintptr_t)event->context / 2);
@@ -170,7 +170,7 @@ static void post(struct exchange *exchange, unsigned number, bool send)
 			0);
 }
 
-/* 'stored': as much of unexpected messages is stored. */
+/* 'stored': this much of unexpected messages is stored. */
 static void run_exchange(uint64_t seed, uint32_t loss_ppm, int64_t stored)
 {
 	static const char *const host[PROGRAMS] = {"h0", "h1", "h1", "h2", "h3"};
@@ -271,8 +271,8 @@ UNIT_TEST(a_message_longer_than_the_buffer_is_cut_with_an_error)
 	stop_all();
 }
 
-/* Buffers that end before, at and behind the first piece; receives that are there before the
- * message, while it arrives, and after it; with and without room to store that piece. */
+/* Buffers that end before, at and after the first piece. Receives that are posted before the
+ * message arrives, while it arrives, and afterwards. With and without space to store that piece. */
 UNIT_TEST(a_long_message_is_cut_to_any_buffer_whenever_it_is_received)
 {
 	static uint8_t sent[5000], got[2001];
@@ -317,7 +317,7 @@ UNIT_TEST(the_first_piece_of_a_long_message_does_not_wait_for_the_receiver)
 	stop_all();
 }
 
-/* More may be stored than one piece, but not two. */
+/* One piece can be stored, but not two. */
 UNIT_TEST(what_is_not_stored_of_a_long_message_is_sent_again)
 {
 	static uint8_t sent[3000], got[3000];
@@ -365,7 +365,7 @@ UNIT_TEST(a_message_with_fewer_bytes_than_it_says_fails)
 	stop_all();
 }
 
-/* A long message of 'a' has its grant, which 'a' has not read; 'a' polled before, as often. */
+/* A long message of 'a' has its grant, which 'a' has not read. 'a' has polled 'polls' times. */
 static void start_granted(
 	struct weft **a, struct weft **b, uint8_t *data, uint64_t bytes, unsigned polls)
 {
@@ -558,7 +558,7 @@ UNIT_TEST(only_an_early_event_leaves_the_fate_of_a_message_open)
 	bed_stop();
 }
 
-/* The program learns from a message of the other one that this is there now. */
+/* The program learns from a message that the other program now exists. */
 UNIT_TEST(a_program_that_was_not_there_can_be_reached_by_its_life)
 {
 	struct weft *a, *b;
@@ -612,7 +612,7 @@ UNIT_TEST(peers_of_a_program_that_ends_get_errors)
 		assert_int_equal(weft_recv(b, &to_a, 1, UINT64_MAX, got, 1, NULL), 0);
 		assert_int_equal(weft_send(a, &to_b, 1, big, 1, NULL), 0);
 		assert_int_equal(event_of(a).error, 0);
-		/* A receive, a send that is asking, and one that fills the window. */
+		/* A receive, a send that requests a flow, and a send that fills the window. */
 		assert_int_equal(weft_recv(a, &to_b, 2, UINT64_MAX, got, sizeof(got), NULL), 0);
 		assert_int_equal(weft_send(a, &to_b, 2, big, long_one ? sizeof(big) : 10, NULL), 0);
 		for (unsigned i = 0; i < 80; i++)
@@ -635,7 +635,7 @@ UNIT_TEST(peers_of_a_program_that_ends_get_errors)
 	}
 }
 
-/* More than a window, so the receiver has to look first. */
+/* More than a window, so the receiver must first poll. */
 UNIT_TEST(messages_that_a_program_sent_before_it_ended_arrive)
 {
 	static uint8_t data[100][40], got[100][40];
@@ -674,7 +674,7 @@ UNIT_TEST(a_peer_that_cannot_be_reached_ends_in_an_error)
 	stop_all();
 }
 
-/* They wait because the peer does not look; the interface has no piece of them outstanding. */
+/* They wait because the peer does not poll. The interface has no outstanding piece of them. */
 UNIT_TEST(messages_behind_a_closed_window_fail_when_the_peer_is_cut_off)
 {
 	static uint8_t data[50]; /* a frame */
@@ -729,8 +729,8 @@ UNIT_TEST(programs_that_come_and_go_leave_slots_for_others)
 	stop_all();
 }
 
-/* Addresses of programs that are there, that have ended, and that never were; hosts that are cut
- * off for less and for more than the time after which their peers give up. */
+/* Addresses of programs that exist, that have ended, and that never existed. Hosts that are cut off
+ * for less and for more than the time after which their peers give up. */
 struct wandering {
 	struct weft *weft[3]; /* NULL: it has ended */
 	int waiting[3];       /* sends without an event */
@@ -817,7 +817,7 @@ UNIT_TEST(everything_fails_when_the_process_of_the_lab_has_ended)
 	stop_all();
 }
 
-/* Without a pending operation there is no event: the error itself has to come. */
+/* Without a pending operation there is no event, so the error itself must arrive. */
 UNIT_TEST(the_end_of_the_process_of_the_lab_wakes_a_program_that_waits)
 {
 	struct weft_event event;
@@ -902,7 +902,7 @@ UNIT_TEST(a_message_can_be_looked_at_before_it_is_received)
 
 /* --- a program that writes anything --- */
 
-/* Positions near the truth, orders and slots that exist, and bytes anywhere. */
+/* Positions near the correct one, existing orders and slots, and bytes at any position. */
 static void scribble(struct program *program)
 {
 	const struct endpoint_layout *layout = program->memory;
@@ -944,7 +944,7 @@ UNIT_TEST(a_program_that_scribbles_over_its_memory_harms_only_itself)
 	bed_start(5);
 	good[0] = open_at("h0");
 	good[1] = open_at("h1");
-	close(bed_attach(0, 1)); /* without libweft, which would read what is written */
+	close(bed_attach(0, 1)); /* without libweft, which would read the written values */
 	to = address_of(good[1]);
 	for (unsigned i = 0; i < rounds; i++) {
 		struct weft_event event;
@@ -958,7 +958,7 @@ UNIT_TEST(a_program_that_scribbles_over_its_memory_harms_only_itself)
 		assert_int_equal(event_of(good[0]).error, 0);
 		event = event_of(good[1]);
 		assert_int_equal(event.error, 0);
-		/* The bad one may send with this tag as well. */
+		/* The faulty program may also send with this tag. */
 		if (event.from.endpoint == 0)
 			assert_int_equal(got, i);
 	}

@@ -69,7 +69,7 @@ UNIT_TEST(latencies_are_of_the_header_and_of_the_message)
 	measure_sink_destroy(sender.sink);
 }
 
-/* Injected at 2000 and due at 3000: late by up to 100 is within a tenth of 1000. */
+/* Injected at 2000 and due at 3000, so a lateness of up to 100 is within a tenth of 1000. */
 UNIT_TEST(frames_within_a_tenth_of_the_paths_latency_are_counted)
 {
 	struct sender sender;
@@ -95,7 +95,7 @@ UNIT_TEST(network_latency_survives_the_wrap_of_the_senders_clock)
 	frame(&sender, 0, 0, 0, 20, 20, 0x100000000u + 2070);
 	assert_int_equal(sender.sink->network_ns.max, 70);
 	frame(&sender, 1, 1, 0, 20, 20, 1990); /* a receiver's clock that is behind */
-	/* A loop that was not run for 300 ms after it had read its clock. */
+	/* The loop did not run for 300 ms after it had read its clock. */
 	frame(&sender, 2, 2, 0, 20, 20, 0x100000000u + 2000 - 300000000);
 	assert_int_equal(sender.sink->network_ns.count, 3);
 	assert_int_equal(sender.sink->network_ns.max, 70);
@@ -111,7 +111,7 @@ UNIT_TEST(a_source_with_an_unknown_clock_is_judged_but_has_no_latencies)
 	measure_sink_set_clock(sender.sink, 2, &unknown);
 	frame(&sender, 0, 0, 0, 100, 150, 2030);
 	frame(&sender, 1, 0, 100, 50, 150, 2050);
-	/* A flow that begins anew does not change the clock. */
+	/* A flow that restarts does not change the clock. */
 	frame(&sender, 0, 1u << 16, 0, 20, 20, 3000);
 	assert_int_equal(sender.sink->network_ns.count, 0);
 	assert_int_equal(sender.sink->total_ns.count, 0);
@@ -126,7 +126,7 @@ UNIT_TEST(a_source_with_an_unknown_clock_is_judged_but_has_no_latencies)
 	measure_sink_destroy(sender.sink);
 }
 
-/* That of the source is 1700 ns ahead, and the frame arrives at 400 here. */
+/* The source's clock is 1700 ns ahead, and the frame arrives at 400 here. */
 UNIT_TEST(stamps_of_another_clock_are_converted_and_the_worst_bound_is_kept)
 {
 	struct clock_offset offset = {.known = false};
@@ -142,7 +142,7 @@ UNIT_TEST(stamps_of_another_clock_are_converted_and_the_worst_bound_is_kept)
 	assert_in_range(sender.sink->network_ns.max, 98, 102);
 	assert_in_range(sender.sink->total_ns.max, 1098, 1102);
 	assert_in_range(sender.sink->clocks.bound_ns, 10, 15);
-	/* Later less is known. */
+	/* Later, the clock is known less precisely. */
 	frame(&sender, 1, 1, 0, 20, 20, 1000400);
 	assert_in_range(sender.sink->clocks.bound_ns, 2010, 2016);
 	assert_int_equal(sender.sink->clocks.timed, 2);
@@ -257,7 +257,7 @@ UNIT_TEST(a_message_of_another_length_than_it_says_is_altered)
 	measure_sink_destroy(sender.sink);
 }
 
-/* A message of two frames whose second comes first, and one behind it that has waited for both. */
+/* A message of two frames whose second arrives first, and a later one that has waited for both. */
 UNIT_TEST(latencies_are_to_the_arrival_and_what_waited_is_known)
 {
 	struct sender sender;
@@ -312,7 +312,7 @@ UNIT_TEST(entries_of_the_traffic_are_told_apart)
 	measure_sink_destroy(sender.sink);
 }
 
-/* One row for all hosts of a loop: a row for each would take hosts x hosts. */
+/* All hosts of a loop share one row. A row for each host would take hosts x hosts. */
 UNIT_TEST(sinks_may_share_the_counters_by_source)
 {
 	struct measure_sink_flow by_source[4] = {{0}}, *const flow[1] = {by_source};
@@ -331,7 +331,7 @@ UNIT_TEST(sinks_may_share_the_counters_by_source)
 		measure_sink_destroy(sender[i].sink);
 }
 
-/* A sender whose receiver knows of so many entries, all of them without flows. */
+/* A sender whose receiver has this many entries, all of them without flows. */
 static void start_with_entries(struct sender *sender, unsigned entries)
 {
 	static struct measure_sink_flow *const none[2];
@@ -352,7 +352,7 @@ UNIT_TEST(an_entry_that_the_run_does_not_have_counts_for_none)
 	measure_sink_destroy(sender.sink);
 }
 
-/* The sender has read another run file. */
+/* The sender has read a different run file. */
 UNIT_TEST(a_prefix_with_an_entry_that_the_run_does_not_have_is_altered)
 {
 	struct sender sender;

@@ -86,7 +86,8 @@ UNIT_TEST(a_frame_without_a_whole_tag_does_not_match)
 	assert_false(matches(&frame, SESSION));
 }
 
-/* Bytes 14 to 39, the payload and the tag. The lengths stay: frame_check() would find others. */
+/* Bytes 14 to 39, the payload and the tag. The lengths are unchanged, because frame_check() would
+ * detect a change. */
 UNIT_TEST(no_bit_that_the_sender_has_decided_can_be_changed)
 {
 	struct tagged frame = make(SESSION);
@@ -120,7 +121,7 @@ UNIT_TEST(switches_may_change_what_is_theirs)
 	assert_true(matches(&frame, SESSION));
 }
 
-/* The hash of the payload says nothing about where it belongs. */
+/* The hash of the payload does not depend on the frame that carries it. */
 UNIT_TEST(a_payload_of_another_frame_does_not_match)
 {
 	struct tagged frame = make(SESSION), other = make(SESSION);

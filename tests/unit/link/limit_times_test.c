@@ -13,7 +13,7 @@ struct raised {
 	weft_time due;
 };
 
-/* All that is remembered: the first limit that suffices. */
+/* The reference: the first limit that suffices. */
 static weft_time exact(const struct raised *raised, unsigned count, uint32_t first, uint32_t sent)
 {
 	if ((int32_t)(sent - first) <= 0)
@@ -25,7 +25,7 @@ static weft_time exact(const struct raised *raised, unsigned count, uint32_t fir
 	return 0;
 }
 
-/* Limits that wrap around, up to 'ahead' of them unused. */
+/* Limits that wrap around, up to 'ahead' of which are unused. */
 static void play(unsigned seed, unsigned ahead, uint64_t *late)
 {
 	static struct raised raised[RAISES];
@@ -82,7 +82,7 @@ UNIT_TEST(what_was_allowed_from_the_start_has_no_time)
 	assert_int_equal(limit_times_of(&times, 120), PS_PER_S);
 }
 
-/* The frame with the second limit arrived behind the first one. */
+/* The frame with the second limit arrived after the first one. */
 UNIT_TEST(times_do_not_decrease)
 {
 	struct limit_times times;

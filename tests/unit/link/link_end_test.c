@@ -5,8 +5,8 @@
 #include "base/rng.h"
 #include "unit.h"
 
-/* Two ends and a wire with delay between them, in steps of time. Frames keep their order, as on any
- * link; some are lost. The far end stores what arrives and frees it at random. */
+/* Two ends and a wire with a delay between them, in time steps. Frames keep their order, as on any
+ * link, and some are lost. The far end stores arriving frames and frees them at random. */
 
 #define VCS        3
 #define VC_BLOCKS  40
@@ -203,7 +203,7 @@ static void run(struct bench *bench, unsigned steps)
 		step(bench);
 }
 
-/* No more data, no more losses, long enough for hellos and refreshes to come round. */
+/* No more data and no more losses, for long enough that hellos and refreshes occur. */
 static void settle(struct bench *bench)
 {
 	bench->sending = false;
@@ -342,7 +342,7 @@ TEST(an_end_without_a_neighbour_is_due_four_times_per_hello_interval)
 	assert_int_equal(link_end_due(end) - end->polled_at, HELLO_PS / 4);
 }
 
-/* The neighbour dies in the middle of it. */
+/* The neighbour dies in the middle of this. */
 TEST(an_end_that_is_polled_only_when_due_sends_its_hellos_and_notices_silence)
 {
 	struct link_end *end = &bench->side[0].end;
@@ -404,7 +404,7 @@ TEST(a_frame_beyond_what_was_granted_is_refused_and_harms_nobody)
 	assert_all_credits_are_back(bench);
 }
 
-/* Frames that were sent to the dead life are refused, frames to the new one never are. */
+/* Frames for the earlier life are refused. Frames for the new life never are. */
 TEST(a_restarted_end_starts_from_nothing_and_is_never_overrun)
 {
 	for (unsigned life = 0; life < 100; life++) {
@@ -467,8 +467,8 @@ TEST(credits_for_another_number_of_vcs_are_ignored)
 	assert_int_equal(end->peer_session, 0);
 }
 
-/* Polls every 'gap' until 'until', which is a poll too. Returns true if the link went down at one
- * of them. */
+/* Polls every 'gap' until 'until', where the last poll is. Returns true if the link went down at
+ * one of them. */
 static bool poll_until(struct bench *bench, struct link_end *end, weft_time until, weft_time gap)
 {
 	bool down = false;
@@ -518,7 +518,7 @@ TEST(a_link_is_down_after_three_missed_hellos_and_not_before)
 	}
 }
 
-/* The ring gives the oldest frames first: data, for some turns, and the hellos behind it. */
+/* The ring returns the oldest frames first: data for some iterations, and then the hellos. */
 TEST(an_end_that_was_not_run_does_not_take_unread_hellos_for_missed_ones)
 {
 	struct link_end *end = &bench->side[0].end;
@@ -582,7 +582,7 @@ TEST(a_link_that_lost_its_carrier_comes_back_with_all_its_credits)
 	assert_all_credits_are_back(bench);
 }
 
-/* Not for longer than from the hello on, either. */
+/* The limit also applies to the time since the hello. */
 TEST(an_absence_before_a_hello_is_no_excuse_after_it)
 {
 	struct link_end *end = &bench->side[0].end;
@@ -595,7 +595,8 @@ TEST(an_absence_before_a_hello_is_no_excuse_after_it)
 	assert_true(poll_until(bench, end, bench->now + 1, 1));
 }
 
-/* It has no CPU, which is known: silence counts from a hello before the last excuse on. */
+/* The end has no CPU, which is known. Silence counts from one hello before the end of the last
+ * excuse. */
 TEST(a_neighbour_that_is_known_to_be_away_brings_no_link_down)
 {
 	struct link_end *end = &bench->side[0].end;
@@ -623,7 +624,7 @@ TEST(an_end_that_is_always_late_finds_a_dead_neighbour_at_its_fourth_poll)
 	assert_true(poll_until(bench, end, bench->now + gap, gap));
 }
 
-/* Polls at random, some late, some not. */
+/* Polls at random times, some of them late. */
 TEST(a_dead_neighbour_is_found_within_four_of_the_longest_gaps)
 {
 	struct link_end *end = &bench->side[0].end;

@@ -9,8 +9,8 @@
 #include "wire/big_endian.h"
 #include "wire/control.h"
 
-/* Two ends whose frames are whole and sealed, and a third one elsewhere. Whoever listens to the
- * cable has copies of all frames, and can send what he likes. */
+/* Two ends that exchange whole, sealed frames, and a third end on another link. An attacker on the
+ * cable has copies of all frames, and can send any frame. */
 
 #define VCS      2
 #define BLOCKS   64
@@ -76,7 +76,7 @@ static struct wire_frame sealed(struct side *from, enum frame_kind kind)
 	return frame;
 }
 
-/* As a driver does it; returns true if the frame was taken. */
+/* Like a driver. Returns true if the frame was accepted. */
 static bool deliver(struct side *to, const struct wire_frame *frame)
 {
 	const struct frame_header *header = frame_header_const(frame->data);
@@ -168,7 +168,7 @@ UNIT_TEST(a_frame_without_a_seal_is_refused)
 	assert_int_equal(credit_available(&a.end.tx[0]), BLOCKS);
 }
 
-/* The frame's own checks are made right again, as one who forges would. */
+/* The frame's checks are corrected again, as a forger would do. */
 UNIT_TEST(no_bit_of_a_sealed_frame_can_be_changed)
 {
 	struct wire_frame frame, changed;
@@ -357,7 +357,7 @@ UNIT_TEST(a_frame_is_of_no_use_on_another_link)
 	assert_int_equal(c.end.peer_session, 0);
 }
 
-/* Both links have met one session, so that the generations agree. */
+/* Both links have adopted one session, so the generations agree. */
 UNIT_TEST(a_hello_moves_no_other_link_of_the_process)
 {
 	struct side a, b, c, d;

@@ -42,7 +42,7 @@ UNIT_TEST(frames_take_their_exact_time_rounded_up)
 	}
 }
 
-/* Or a rate that is shown and set again would fall each time. */
+/* Otherwise, a rate that is displayed and set again would fall each time. */
 UNIT_TEST(the_rate_of_a_time_gives_that_time_back)
 {
 	static const uint64_t rates[] = {3, 7, 14, 30, 56, 100};
@@ -110,7 +110,7 @@ UNIT_TEST(what_is_older_than_the_bound_moves_up_and_counts_as_late)
 	assert_int_equal(pacer.moved_max_ps, 4000);
 }
 
-/* A loop that comes by at random moments, seldom enough to miss many, still fills the link. */
+/* A loop that polls at random times, rarely enough to miss many, still fills the link. */
 UNIT_TEST(the_long_term_rate_is_exact_for_a_loop_that_can_catch_up)
 {
 	const weft_time bound = 20 * PS_PER_US, end = 100 * PS_PER_MS;
@@ -132,7 +132,7 @@ UNIT_TEST(the_long_term_rate_is_exact_for_a_loop_that_can_catch_up)
 	assert_int_equal(pacer.moved, 0);
 }
 
-/* Frames that become ready at random moments, and a loop that comes at others. */
+/* Frames that become ready at random times, and a loop that polls at other times. */
 UNIT_TEST(no_transmission_begins_early_and_no_window_carries_more_than_the_rate)
 {
 	enum { SENDS = 2000 };
@@ -164,7 +164,7 @@ UNIT_TEST(the_loops_own_frame_takes_its_time_from_what_was_ready_before)
 	pacer_init(&pacer, 10 * GBPS, PS_PER_MS);
 	own = pacer_send_own(&pacer, PS_PER_S, PS_PER_S, 100);
 	assert_int_equal(own, PS_PER_S);
-	/* It meets the loop's own frame, and the next one is delayed instead. */
+	/* It collides with the loop's own frame, and the next one is delayed instead. */
 	assert_int_equal(pacer_begin(&pacer, PS_PER_S - 1000, PS_PER_S), PS_PER_S - 1000);
 	assert_int_equal(pacer_send(&pacer, PS_PER_S - 1000, 100), PS_PER_S - 1000 + 100 * 800);
 	assert_int_equal(pacer_begin(&pacer, 0, PS_PER_S), PS_PER_S - 1000 + 2 * 100 * 800);
@@ -192,7 +192,7 @@ UNIT_TEST(the_loops_own_frame_is_forgotten_when_the_wire_was_free_after_it)
 	assert_int_equal(pacer.free_at, 2 * PS_PER_S + 100 * 800);
 }
 
-/* Frames ready before the loop's time, and the loop's own among them. */
+/* Frames that were ready before the loop's time, and the loop's own frames among them. */
 UNIT_TEST(own_frames_exceed_no_window_by_more_than_a_frame)
 {
 	enum { SENDS = 1500, OWN_BYTES = 100, LONGEST = 1500 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Discovery on fabrics in memory: what is found is what is there. */
+/* Discovery on fabrics in memory finds exactly what exists. */
 
 #include "mapper/discovery.h"
 
@@ -11,7 +11,7 @@
 
 #define SESSION 4242
 
-/* A discovery beside host 0. */
+/* A discovery at host 0. */
 struct bench {
 	struct net net;
 	struct fabric_map map;
@@ -101,8 +101,8 @@ static struct topology *found_topology(struct bench *bench)
 	return topology;
 }
 
-/* Every cable of one is one of the other, by names, ports and identities, and no more. In the
- * topology, host 0 reaches everything. */
+/* Checks that both have exactly the same cables, by names, ports and identities. In the topology,
+ * host 0 reaches all devices. */
 static void assert_identical(struct bench *bench, const struct topology *expected)
 {
 	OWNED(topology) *found = found_topology(bench);
@@ -150,7 +150,7 @@ UNIT_TEST(what_is_found_is_the_file_on_generated_networks)
 
 		if (topology == NULL)
 			fail_msg("%s", error.text);
-		/* Longer losses than that and a ring's far side would need more tries. */
+		/* With longer losses, the far side of a ring would need more tries. */
 		bench_start(&bench, topology, i);
 		bench.net.loss_ppm = 10000;
 		discover(&bench);
@@ -171,7 +171,8 @@ UNIT_TEST(a_fat_tree_gets_its_stages_back)
 		assert_int_equal(found->switch_at[i].stage, topology->switch_at[i].stage);
 }
 
-/* One frame each way for each cable, and at most as many again for those found from both ends. */
+/* One frame in each direction for each cable, and at most as many again for cables found from both
+ * ends. */
 UNIT_TEST(frames_are_linear_in_cables)
 {
 	struct error error;
@@ -216,7 +217,7 @@ UNIT_TEST(a_device_without_the_key_is_left_out)
 	assert_true(bench.refused > 0);
 }
 
-/* Two cables whose ends were swapped, one that is missing, one too many. */
+/* Two cables have swapped ends, one is missing, and there is an additional one. */
 UNIT_TEST(miscabling_is_told_by_name)
 {
 	OWNED(topology) *topology = network_ring(6);
@@ -250,7 +251,7 @@ UNIT_TEST(miscabling_is_told_by_name)
 	bench_end(&bench);
 }
 
-/* A device that is gone keeps its number, and unused numbers leave no names behind. */
+/* A missing device keeps its number, and unused numbers have no names. */
 UNIT_TEST(what_has_gone_is_not_found)
 {
 	OWNED(topology) *topology = network_ring(6);
@@ -283,7 +284,7 @@ UNIT_TEST(what_has_gone_is_not_found)
 	topology_destroy(found);
 }
 
-/* Routes do without it; it is there all the same. */
+/* Routes do not use it, although it still exists. */
 UNIT_TEST(what_is_left_out_is_found)
 {
 	OWNED(topology) *topology = network_ring(6);
@@ -327,8 +328,8 @@ UNIT_TEST(a_greater_mapper_that_is_obeyed_is_noticed)
 	assert_int_equal(bench.discovery.greater, NET_HOST_ID + 3);
 }
 
-/* After a cable went and came only that is asked about, and the map is right again; a restarted
- * switch comes back under its number. */
+/* After a change of cables, only the changed part is queried, and the map is correct again. A
+ * restarted switch keeps its number. */
 UNIT_TEST(single_ports_can_be_asked_again)
 {
 	OWNED(topology) *topology = network_ring(6);
@@ -360,7 +361,7 @@ UNIT_TEST(single_ports_can_be_asked_again)
 	assert_true(bench.discovery.sent - before <= 4);
 }
 
-/* The agent looked before its link came up again. */
+/* The agent checked before its link came up again. */
 UNIT_TEST(a_reply_proves_the_link_that_it_came_over)
 {
 	OWNED(topology) *topology = network_torus(3, 1);
@@ -376,7 +377,7 @@ UNIT_TEST(a_reply_proves_the_link_that_it_came_over)
 	assert_int_equal(device->port[0].state, MAP_LINKED);
 }
 
-/* Answers that are recorded and sent again, late, to a later discovery. */
+/* Recorded answers are replayed late, to a later discovery. */
 UNIT_TEST(replies_that_nobody_waits_for_are_not_used)
 {
 	OWNED(topology) *topology = network_ring(3);
@@ -394,7 +395,7 @@ UNIT_TEST(replies_that_nobody_waits_for_are_not_used)
 	assert_identical(&bench, topology);
 }
 
-/* A probe of port 0 of 'device' is on its way; its number. */
+/* Returns the number of a probe of port 0 of 'device' that is in flight. */
 static uint32_t ask_again(struct bench *bench, uint32_t device)
 {
 	struct mapper_frame frame;
@@ -406,7 +407,7 @@ static uint32_t ask_again(struct bench *bench, uint32_t device)
 	return bench->discovery.probe[0].number;
 }
 
-/* Else a killed neighbour would hold up all changes until the tries are used up. */
+/* Otherwise, a killed neighbour would delay all changes until the tries are used up. */
 UNIT_TEST(nobody_waits_for_an_answer_over_a_link_that_is_down)
 {
 	OWNED(topology) *topology = network_ring(6);
@@ -427,7 +428,7 @@ UNIT_TEST(nobody_waits_for_an_answer_over_a_link_that_is_down)
 	assert_int_equal(bench.discovery.findings, 0);
 }
 
-/* The way to what answers would lead through a device that nobody reaches, or in a circle. */
+/* The path of an answer would lead through a device that cannot be reached, or in a circle. */
 UNIT_TEST(what_was_asked_of_a_device_that_is_lost_since_is_not_used)
 {
 	OWNED(topology) *topology = network_ring(6);
@@ -452,7 +453,7 @@ UNIT_TEST(what_was_asked_of_a_device_that_is_lost_since_is_not_used)
 	assert_int_equal(discovery_on_reply(&bench.discovery, &message, bench.net.now),
 		MAPPER_REFUSED_STALE);
 	assert_false(bench.map.device[s3].present);
-	/* Nor is it asked a second time. */
+	/* It is not queried a second time either. */
 	ask_again(&bench, 0);
 	bench.discovery.probe[0].device = s2;
 	assert_false(discovery_poll(&bench.discovery, bench.net.now + PS_PER_S, &frame));
@@ -473,7 +474,7 @@ static void assert_cables_have_two_ends(const struct fabric_map *map)
 		}
 }
 
-/* Behind port 0 of switch 2 was switch 3. With one end left there, the next cable of port 0 would
+/* Switch 3 was behind port 0 of switch 2. If one end remained there, the next cable of port 0 would
  * be its second. */
 UNIT_TEST(a_cable_whose_end_does_not_answer_as_it_should_is_none)
 {

@@ -9,7 +9,7 @@
 
 #define DIGITS "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 
-/* Result of loading a file of this text and mode. */
+/* Returns the result of loading a file with this text and mode. */
 static int load(struct fabric_key *key, const char *text, mode_t mode, struct error *error)
 {
 	char path[] = "/tmp/weft-key-XXXXXX";
@@ -55,7 +55,7 @@ UNIT_TEST(a_file_of_another_user_is_refused)
 	struct error error;
 	int file;
 
-	need_root(); /* to give a file away */
+	need_root(); /* needed to change a file's owner */
 	file = mkstemp(path);
 	assert_int_equal(write(file, DIGITS, strlen(DIGITS)), strlen(DIGITS));
 	assert_int_equal(fchown(file, 12345, 12345), 0);
@@ -77,7 +77,7 @@ UNIT_TEST(anything_but_64_digits_is_refused)
 	assert_int_equal(fabric_key_load(&key, "/tmp/no-such-weft-key", &error), -ENOENT);
 }
 
-/* Made with python3 -c 'import hashlib; hashlib.blake2b(b"weft", digest_size=16,
+/* Computed with python3 -c 'import hashlib; hashlib.blake2b(b"weft", digest_size=16,
  * key=bytes(range(32)))'. */
 UNIT_TEST(the_tag_is_keyed_blake2b)
 {

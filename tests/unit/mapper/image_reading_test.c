@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Reading the images that devices use: what is asked for each answer. */
+/* Reading the images that devices use: the request that follows each answer. */
 
 #include "mapper/distribution.h"
 
@@ -67,8 +67,8 @@ static void answer(struct bench *bench, unsigned part, weft_time now)
 	image_reading_on_part(&bench->reading, SECOND, &message, now);
 }
 
-/* Otherwise a question that was repeated in vain, its answer was only late, doubles all questions
- * after it. */
+/* Otherwise, if a request was repeated because its answer was late, all later requests would be
+ * doubled. */
 UNIT_TEST(an_answer_that_comes_twice_is_asked_for_once)
 {
 	struct bench bench;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A cable that goes and comes all the time is left alone, and all others are not. */
+/* A flapping cable is left unused, and all other cables are not affected. */
 
 #include "mapper_fabric.h"
 #include "networks.h"
@@ -15,7 +15,7 @@ static void run(struct mapper_fabric *fabric, weft_time time)
 	net_run(&fabric->net, fabric->net.now + time);
 }
 
-/* Host 0 is the only candidate, and all is done. */
+/* Host 0 is the only candidate, and its work is complete. */
 static struct mapper *start(struct mapper_fabric *fabric, const struct topology *topology)
 {
 	struct mapper_config config = mapper_usual("ud", true);
@@ -43,7 +43,7 @@ static void flap(struct mapper_fabric *fabric, uint32_t link, weft_time half)
 	run(fabric, half);
 }
 
-/* Until it is held for the longest time there is. */
+/* Until the cable is held down for the longest time. */
 static void flap_often(struct mapper_fabric *fabric, uint32_t link)
 {
 	for (unsigned i = 0; i < 16; i++)
@@ -58,7 +58,7 @@ static const struct map_port *port_at(const struct mapper_fabric *fabric, uint32
 	return &map->device[fabric_map_find(map, net_id(at.kind, at.device))].port[at.port];
 }
 
-/* It is up for long enough to be found, and too short for anything else. */
+/* It is up for long enough to be found, and too short for any other use. */
 UNIT_TEST(a_cable_that_flaps_does_not_keep_others_from_being_mapped_around)
 {
 	struct topology *topology = network_torus(3, 1);
@@ -108,7 +108,7 @@ UNIT_TEST(each_time_it_is_held_for_twice_as_long)
 	end(&fabric);
 }
 
-/* Sweeps and what its neighbours answer are no way round that. */
+/* Sweeps, and answers of its neighbours, do not bypass this. */
 UNIT_TEST(nobody_asks_about_it_meanwhile)
 {
 	struct topology *topology = network_torus(3, 1);
@@ -130,7 +130,7 @@ static bool loses_reports(void *context, uint32_t link, const uint8_t *data)
 	return data[frame_payload_offset(frame_header_const(data))] == MAPPER_REPORT;
 }
 
-/* Both ends' switches, as a sweep does. */
+/* The switches at both ends, like in a sweep. */
 static void ask_ends(struct mapper_fabric *fabric)
 {
 	struct mapper *mapper = &fabric->mapper[0];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The agent of a device, and what attackers can do to it: nothing. */
+/* The agent of a device. Attackers without the key cannot affect it. */
 
 #include "mapper/mapper_agent.h"
 
@@ -89,7 +89,7 @@ static struct mapper_message heard(const struct mapper_frame *frame)
 	return message;
 }
 
-/* An image of 20 destinations, all by port 'port'. The caller frees it. */
+/* An image of 20 destinations, all behind port 'port'. The caller frees it. */
 static struct table_image image_for(uint8_t port)
 {
 	OWNED(topology) *topology = topology_create("t", 1, 20);
@@ -159,7 +159,7 @@ AGENT_TEST(tables_are_used_when_all_is_there_and_committed)
 	assert_int_equal(
 		say(agent, &mapper, 0, phase(1, MAPPER_COMMIT), &answer), MAPPER_AGENT_ANSWER);
 	assert_int_equal(heard(&answer).status.committed, 0);
-	/* Out of order, twice: no harm. */
+	/* Parts that arrive out of order or twice do no harm. */
 	say(agent, &mapper, 0, part_of(&image, 1, 12, 5), &answer);
 	say(agent, &mapper, 0, part_of(&image, 1, 0, 10), &answer);
 	assert_int_equal(heard(&answer).status.staged_bytes, 10);
@@ -183,7 +183,7 @@ static struct mapper_message read_of(uint32_t offset, uint16_t bytes)
 	return message;
 }
 
-/* Only what is in use is told; what is staged is nobody's tables yet. */
+/* Only tables in use are reported. Staged tables are not in use anywhere. */
 AGENT_TEST(the_image_in_use_is_read_in_parts)
 {
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
@@ -211,8 +211,8 @@ AGENT_TEST(the_image_in_use_is_read_in_parts)
 	free(image.bytes);
 }
 
-/* The mapper beside the device takes over after another has sent its tables and not committed them.
- */
+/* The mapper at the device takes over after another mapper has sent its tables without committing
+ * them. */
 AGENT_TEST(a_new_leaders_own_agent_keeps_nothing_of_the_old_one)
 {
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
@@ -262,7 +262,7 @@ AGENT_TEST(an_older_epoch_changes_nothing)
 	free(image.bytes);
 }
 
-/* Somebody without a key has sent a part of an epoch that no mapper reaches. */
+/* An attacker without a key has sent a part of an epoch that no mapper reaches. */
 AGENT_TEST(an_epoch_without_further_parts_keeps_no_other_away_for_long)
 {
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
@@ -277,8 +277,8 @@ AGENT_TEST(an_epoch_without_further_parts_keeps_no_other_away_for_long)
 	free(image.bytes);
 }
 
-/* The greatest epoch in use, then one that follows 'after' a time. Returns true if its tables are
- * taken. */
+/* Uses the maximum epoch, then, after a time, one that follows 'after'. Returns true if its tables
+ * are accepted. */
 static bool takes_a_lower_epoch(
 	struct mapper_agent *agent, const struct fabric_key *key, weft_time after)
 {
@@ -339,7 +339,7 @@ AGENT_TEST(the_greatest_mapper_is_obeyed_until_it_is_silent)
 	assert_int_equal(agent->followed, MAPPER_ID);
 	say(agent, &greater, 0, command(MAPPER_PROBE), &answer);
 	assert_int_equal(agent->followed, MAPPER_ID + 1);
-	/* The lesser one is told, and cannot pause anybody. */
+	/* The mapper of lower priority is informed, and cannot pause any device. */
 	assert_int_equal(
 		say(agent, &lesser, LEASE, phase(1, MAPPER_PAUSE), &answer), MAPPER_AGENT_ANSWER);
 	assert_int_equal(heard(&answer).status.followed, MAPPER_ID + 1);
@@ -349,7 +349,7 @@ AGENT_TEST(the_greatest_mapper_is_obeyed_until_it_is_silent)
 	assert_int_equal(agent->followed, MAPPER_ID);
 }
 
-/* The other one took note of the link, and its word is gone with it. */
+/* The other mapper recorded the link, but its record is lost with it. */
 AGENT_TEST(who_leads_again_hears_of_every_port_what_another_was_told)
 {
 	struct mapper_speaker first = speaker(MAPPER_ID, &fabric), other = speaker(7, &fabric);
@@ -360,7 +360,7 @@ AGENT_TEST(who_leads_again_hears_of_every_port_what_another_was_told)
 	mapper_agent_set_link(agent, 1, true);
 	say(agent, &first, 0, command(MAPPER_PROBE), &answer);
 	mapper_agent_set_link(agent, 2, true);
-	/* A lesser one, after the lease, whose reply has all links. */
+	/* A mapper of lower priority, after the lease. Its reply contains all links. */
 	say(agent, &other, 2 * LEASE, command(MAPPER_PROBE), &answer);
 	assert_false(mapper_agent_poll(agent, 2 * LEASE, &answer));
 	say(agent, &first, 2 * LEASE, command(MAPPER_HEARTBEAT), &answer);
@@ -405,7 +405,7 @@ AGENT_TEST(a_change_of_a_link_is_reported_until_it_is_acknowledged)
 	assert_false(mapper_agent_poll(agent, 10 * PS_PER_MS, &answer));
 }
 
-/* The first report may have arrived, and its acknowledgement be lost or late. */
+/* The first report may have arrived while its acknowledgement is lost or late. */
 AGENT_TEST(a_link_that_comes_back_is_reported_even_if_its_going_was_not_acknowledged)
 {
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
@@ -422,7 +422,7 @@ AGENT_TEST(a_link_that_comes_back_is_reported_even_if_its_going_was_not_acknowle
 	report = heard(&answer);
 	assert_int_equal(report.report.port, 2);
 	assert_true(report.report.up);
-	say(agent, &mapper, 2, acknowledge, &answer); /* the first one's */
+	say(agent, &mapper, 2, acknowledge, &answer); /* from the first mapper */
 	assert_true(mapper_agent_poll(agent, 1 + PS_PER_MS, &answer));
 	assert_true(heard(&answer).report.up);
 	acknowledge.acknowledge.sequence = report.report.sequence;
@@ -431,7 +431,7 @@ AGENT_TEST(a_link_that_comes_back_is_reported_even_if_its_going_was_not_acknowle
 	assert_false(mapper_agent_poll(agent, PS_PER_S, &answer));
 }
 
-/* A copy of everything that a frame may not change; counters of refusals aside. */
+/* A copy of everything that a frame may not change, except the counters of refusals. */
 static struct mapper_agent snapshot(const struct mapper_agent *agent)
 {
 	struct mapper_agent copy = *agent;
@@ -450,7 +450,7 @@ static void mend(struct mapper_frame *frame)
 	header->crc_be = htons(frame_header_crc(frame->data));
 }
 
-/* Somebody who knows the format, has seen a good frame, and lacks the key. */
+/* An attacker who knows the format and has seen a good frame, but lacks the key. */
 static void attack(struct mapper_frame *frame, struct rng *rng)
 {
 	unsigned at = FRAME_HEADER_BYTES + sizeof(route);
@@ -473,7 +473,7 @@ static void attack(struct mapper_frame *frame, struct rng *rng)
 	}
 }
 
-/* The last part, the commit and the pause are the frames that would do most. */
+/* The last part, the commit and the pause are the frames with the greatest effect. */
 static struct mapper_message dangerous(const struct table_image *image, struct rng *rng)
 {
 	switch (rng_below(rng, 4)) {
@@ -525,7 +525,7 @@ AGENT_TEST(forged_and_damaged_frames_change_nothing)
 
 			memcpy(good, frame.data, bytes);
 			attack(&frame, &rng);
-			/* The padding behind the payload is nobody's. */
+			/* The padding after the payload is not authenticated. */
 			if (frame.bytes >= FRAME_HEADER_BYTES + sizeof(route) +
 						   ntohs(frame_header(good)->payload_bytes_be) &&
 				memcmp(good, frame.data,
@@ -534,7 +534,7 @@ AGENT_TEST(forged_and_damaged_frames_change_nothing)
 				continue;
 			if (memcmp(good, frame.data, 12) != 0 &&
 				memcmp(good + 12, frame.data + 12, bytes - 12) == 0)
-				continue; /* nor are the Ethernet addresses */
+				continue; /* and neither are the Ethernet addresses */
 		}
 		assert_int_equal(
 			mapper_agent_receive(agent, 1, 4, frame.data, frame.bytes, &answer), 0);
@@ -559,7 +559,7 @@ AGENT_TEST(replayed_and_stale_frames_change_nothing)
 		struct mapper_message message = phase(2, i % 2 == 0 ? MAPPER_PAUSE : MAPPER_RESUME);
 
 		mapper_frame_build(&mapper, &message, route, sizeof(route), &frame[i]);
-		/* One in ten is lost, and comes when it is too old to tell. */
+		/* One in ten frames is lost. Others arrive when they are too old to be useful. */
 		if (i % 10 != 0)
 			mapper_agent_receive(agent, 1, 4, frame[i].data, frame[i].bytes, &answer);
 	}
@@ -589,7 +589,7 @@ AGENT_TEST(frames_for_a_former_life_or_another_device_are_refused)
 	message.target_session = AGENT_SESSION;
 	message.target = AGENT_ID + 1;
 	assert_int_equal(say(agent, &mapper, 0, message, &answer), 0);
-	message.target = message.target_session = 0; /* only probes may be for anybody */
+	message.target = message.target_session = 0; /* only probes may be for any device */
 	assert_int_equal(say(agent, &mapper, 0, message, &answer), 0);
 	assert_int_equal(agent->refused[MAPPER_REFUSED_NOT_FOR_US], 2);
 	assert_false(agent->paused);
@@ -611,7 +611,7 @@ AGENT_TEST(too_many_senders_are_refused_and_none_forgotten)
 	assert_int_equal(agent->refused[MAPPER_REFUSED_REPLAYED], 1);
 }
 
-/* Without a key everybody is believed: 100,000 identities speak once each. */
+/* Without a key, every sender is believed: 100,000 identities send once each. */
 AGENT_TEST(without_a_key_a_forged_counter_does_not_lock_out_the_true_ones)
 {
 	struct mapper_speaker mapper = speaker(MAPPER_ID, NULL), forger = mapper;
@@ -623,7 +623,7 @@ AGENT_TEST(without_a_key_a_forged_counter_does_not_lock_out_the_true_ones)
 	assert_int_not_equal(say(agent, &mapper, 0, command(MAPPER_PROBE), &answer), 0);
 	assert_int_not_equal(say(agent, &forger, 1, command(MAPPER_PROBE), &answer), 0);
 	assert_int_not_equal(say(agent, &mapper, 2, command(MAPPER_PROBE), &answer), 0);
-	/* A duplicate is still one. */
+	/* A duplicate is still recognised. */
 	mapper.counter--;
 	assert_int_equal(say(agent, &mapper, 3, command(MAPPER_PROBE), &answer), 0);
 	assert_int_equal(agent->refused[MAPPER_REFUSED_REPLAYED], 1);

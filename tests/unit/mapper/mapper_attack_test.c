@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A million frames of somebody who knows the format, has heard everything and lacks the key change
- * nothing at a mapper that is at work, and no table of any device. The agent alone has its own
- * million in mapper_agent_test. */
+/* An attacker knows the format and has seen all frames, but lacks the key. A million of his frames
+ * change neither a working mapper nor the table of any device. mapper_agent_test sends a million
+ * frames to the agent alone. */
 
 #include <arpa/inet.h>
 
@@ -25,7 +25,7 @@ struct record {
 	unsigned bytes;
 };
 
-/* All that the mapper beside host 0 has been sent, in both of its lives. */
+/* All frames sent to the mapper at host 0, in both of its lives. */
 struct eavesdropper {
 	struct mapper_fabric fabric;
 	struct record record[RECORDS_MAX];
@@ -60,7 +60,7 @@ static void run(struct mapper_fabric *fabric, weft_time time)
 	net_run(&fabric->net, fabric->net.now + time);
 }
 
-/* Host 0 leads, alone; it lives for the second time. */
+/* Host 0 is the only leader, in its second life. */
 static struct eavesdropper *start(void)
 {
 	struct eavesdropper *ear = calloc(1, sizeof(*ear));
@@ -93,7 +93,7 @@ static void end(struct eavesdropper *ear)
 	free(ear);
 }
 
-/* CRCs that are right for what is there now. */
+/* Corrects the CRCs after a change. */
 static void mend(struct record *record)
 {
 	struct frame_header *header = frame_header(record->data);
@@ -115,8 +115,8 @@ static void sign(struct record *record, const struct fabric_key *key)
 		fabric_key_tag(key, payload, covered, payload + covered);
 }
 
-/* Replayed, stale (of its former life), truncated, with a flipped bit, with other contents, with a
- * higher counter, signed with another key or not at all. */
+/* Frames are replayed, stale (of its former life), truncated, with a flipped bit, with changed
+ * contents, with a higher counter, signed with another key, or unsigned. */
 static struct record hostile(const struct eavesdropper *ear, struct rng *rng)
 {
 	unsigned kind = (unsigned)rng_below(rng, 7);
@@ -155,7 +155,7 @@ static struct snapshot look(const struct mapper *mapper)
 	const struct fabric_map *map = &mapper->map;
 	struct snapshot snapshot = {.ports = 0};
 
-	memcpy(&snapshot.mapper, mapper, sizeof(*mapper)); /* with what is between fields */
+	memcpy(&snapshot.mapper, mapper, sizeof(*mapper)); /* including padding between fields */
 	memset(snapshot.mapper.counters.refused, 0, sizeof(snapshot.mapper.counters.refused));
 	snapshot.mapper.discovery.unasked = 0;
 	snapshot.device = malloc(map->devices * sizeof(*snapshot.device));
@@ -184,7 +184,7 @@ static void assert_same(struct snapshot *before, struct snapshot *after)
 	free(after->port);
 }
 
-/* Attacked while it probes, reads, distributes or has nothing to do. */
+/* Attacked while it probes, reads, distributes or is idle. */
 UNIT_TEST(a_million_hostile_frames_change_nothing_at_a_mapper)
 {
 	struct eavesdropper *ear = start();
@@ -221,7 +221,7 @@ UNIT_TEST(a_million_hostile_frames_change_nothing_at_a_mapper)
 	end(ear);
 }
 
-/* As the mapper would say it, with its identity or a greater priority: a whole image, commit,
+/* As the mapper would send it, with its identity or a higher priority: a whole image, commit,
  * pause, heartbeat. */
 static struct mapper_message dangerous(
 	const struct mapper_agent *agent, const struct table_image *image, struct rng *rng)

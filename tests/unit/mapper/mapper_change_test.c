@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* How tables change: all or nothing, behind a pause where they must, and never by somebody without
- * the key. */
+/* How tables change: completely or not at all, after a pause where necessary, and never on orders
+ * without the key. */
 
 #include "mapper_fabric.h"
 #include "networks.h"
@@ -14,7 +14,8 @@ static void run(struct mapper_fabric *fabric, weft_time time)
 	net_run(&fabric->net, fabric->net.now + time);
 }
 
-/* One candidate, host 0, beside a fabric whose tables nobody knows: changes are not live. */
+/* Host 0 is the only candidate, in a fabric whose tables it does not know, so changes are not
+ * live. */
 static void start_unknown(struct mapper_fabric *fabric, const struct topology *topology)
 {
 	struct mapper_config config = mapper_usual("ud", true);
@@ -71,7 +72,7 @@ UNIT_TEST(nothing_is_committed_before_everybody_is_idle)
 	assert_int_equal(fabric.mapper[0].distribution.purges, 0);
 }
 
-/* Idle at one look and not at the next: a frame was on a cable between them. */
+/* Idle at one check and not at the next, because a frame was on a cable between them. */
 UNIT_TEST(idle_once_is_not_idle)
 {
 	OWNED(topology) *topology = network_torus(3, 1);
@@ -89,7 +90,7 @@ UNIT_TEST(idle_once_is_not_idle)
 	assert_int_equal(count_committed(&fabric), 0);
 }
 
-/* The fabric of start_unknown(), and what its agents order. */
+/* The fabric of start_unknown(), and the orders that its agents give. */
 struct purging {
 	struct mapper_fabric fabric; /* first */
 	struct topology *topology;
@@ -160,7 +161,7 @@ static void ask(struct mapper *mapper, uint64_t id)
 	discovery_ask(&mapper->discovery, device->parent, device->parent_port, true);
 }
 
-/* One device gets tables, or none does: packets that do not drain may be anywhere. */
+/* Either all devices get tables, or none does. Packets that do not drain may be anywhere. */
 UNIT_TEST(who_keeps_its_tables_is_purged_too)
 {
 	OWNED(purging) purging;
@@ -186,7 +187,7 @@ UNIT_TEST(who_keeps_its_tables_is_purged_too)
 	fabric_assert_works(&purging.fabric);
 }
 
-/* A neighbour may have sent on before it was purged itself. */
+/* A neighbour may have forwarded packets before it was purged itself. */
 UNIT_TEST(after_a_purge_everybody_is_to_be_idle_again)
 {
 	OWNED(purging) purging;
@@ -203,9 +204,8 @@ UNIT_TEST(after_a_purge_everybody_is_to_be_idle_again)
 	assert_int_equal(purging.fabric.mapper[0].distribution.purges, 1);
 }
 
-/* A device that is not idle after a purge either may have packets of tables that nobody counts:
- * until they cannot be there any more, every change takes a pause. A host less is no reason for
- * one. */
+/* A device that is not idle after a purge may have packets of unknown tables. Until these packets
+ * must be gone, every change needs a pause. A missing host does not cause this. */
 UNIT_TEST(what_a_purge_leaves_makes_the_next_change_pause)
 {
 	for (unsigned empties = 0; empties < 2; empties++) {
@@ -219,7 +219,7 @@ UNIT_TEST(what_a_purge_leaves_makes_the_next_change_pause)
 		run(&purging.fabric, A_WHILE);
 		assert_int_equal(mapper->counters.live, empties);
 		assert_int_equal(mapper->counters.paused, 2 - empties);
-		/* Later it is forgotten. */
+		/* Later, this is forgotten. */
 		purging.fabric.net.switch_agent[7].idle = true;
 		run(&purging.fabric, PS_PER_S);
 		net_cut_link(&purging.fabric.net, (uint32_t)purging.topology->host_link[7], true);
@@ -230,7 +230,8 @@ UNIT_TEST(what_a_purge_leaves_makes_the_next_change_pause)
 	}
 }
 
-/* Only the change that left packets behind makes the next ones pause, not one that sent nothing. */
+/* Only a change that left packets behind makes the next ones pause, but not a change that sent
+ * nothing. */
 UNIT_TEST(what_sends_nothing_leaves_nothing_behind)
 {
 	OWNED(purging) purging;
@@ -255,7 +256,7 @@ static void assert_nobody_is_paused(const struct mapper_fabric *fabric)
 			fabric->net.host_agent[i].paused || fabric->net.switch_agent[i].paused);
 }
 
-/* It does not answer while all are told to go on, but to the probe after that. */
+/* It does not answer while all devices are told to continue, but answers the probe after that. */
 UNIT_TEST(who_misses_the_end_of_a_pause_is_told_again)
 {
 	OWNED(topology) *topology = network_torus(3, 1);
@@ -272,14 +273,14 @@ UNIT_TEST(who_misses_the_end_of_a_pause_is_told_again)
 	assert_true(fabric.net.host_agent[5].paused);
 	run(&fabric, A_WHILE);
 	assert_nobody_is_paused(&fabric);
-	/* Once: it does not go on pausing. */
+	/* Only once: it does not continue to pause. */
 	assert_int_equal(fabric.mapper[0].counters.paused, 2);
 	run(&fabric, 4 * A_WHILE);
 	assert_int_equal(fabric.mapper[0].counters.paused, 2);
 }
 
-/* Whether the answer comes while nothing is to be done, or while tables are on their way to others:
- * nobody else would end that pause. */
+/* Its pause must end whether the answer arrives while nothing is to be done or while other devices
+ * get tables. No other mapper would end it. */
 UNIT_TEST(a_pause_that_a_mapper_learns_of_is_ended)
 {
 	for (unsigned distributing = 0; distributing < 2; distributing++) {
@@ -305,8 +306,8 @@ UNIT_TEST(a_pause_that_a_mapper_learns_of_is_ended)
 	}
 }
 
-/* Those who wait go on with the tables that they have, which are known as before: when there are
- * routes again they are replaced live. */
+/* Waiting devices continue with the tables that they have, which are known as before. When there
+ * are routes again, the tables are replaced live. */
 UNIT_TEST(a_pause_is_ended_though_no_routes_can_be_had)
 {
 	OWNED(topology) *topology = network_torus(3, 1);
@@ -334,7 +335,7 @@ UNIT_TEST(a_pause_is_ended_though_no_routes_can_be_had)
 	fabric_assert_works(&fabric);
 }
 
-/* As without memory: nothing that anybody reports would lead to another try. */
+/* As when memory runs out: no report would lead to another try. */
 UNIT_TEST(a_map_that_could_not_be_made_is_tried_again)
 {
 	OWNED(topology) *topology = network_torus(3, 1);
@@ -371,7 +372,7 @@ UNIT_TEST(who_was_told_of_a_greater_one_leads_again_when_that_is_gone)
 	told = &fabric.net.switch_agent[5];
 	while (told->staged == NULL)
 		run(&fabric, PS_PER_US);
-	/* Its answers speak of a mapper that nobody will hear again. */
+	/* Its answers name a mapper that no longer exists. */
 	told->followed = UINT64_MAX;
 	told->followed_priority = UINT16_MAX;
 	told->heard_at = fabric.net.now;
@@ -413,7 +414,7 @@ UNIT_TEST(a_device_that_dies_meanwhile_is_left_out)
 	fabric_assert_works(&fabric);
 }
 
-/* A restarted switch has no tables; it gets its own again, and nobody else anything. */
+/* A restarted switch has no tables. It gets its own again, and no other device gets any. */
 UNIT_TEST(a_restarted_device_gets_its_tables_back)
 {
 	OWNED(topology) *topology = network_torus(3, 1);
@@ -423,7 +424,7 @@ UNIT_TEST(a_restarted_device_gets_its_tables_back)
 	run(&fabric, A_WHILE);
 	fabric_watch_commits(&fabric);
 	net_start_device(&fabric.net, DEVICE_SWITCH, 4, 31337);
-	/* Nobody has seen a cable go: it is found when its turn comes. */
+	/* No device saw the cable fail. The mapper finds this out when the sweep reaches it. */
 	run(&fabric, 18 * fabric.config.sweep_ps);
 	fabric_assert_works(&fabric);
 	assert_int_equal(fabric.commits, 1);
@@ -462,7 +463,7 @@ static void without_key(struct mapper_fabric *fabric)
 	}
 }
 
-/* A mapper without a key committed other tables there: with the next epoch, the highest one, and
+/* A mapper without a key committed other tables there: with the next epoch, the highest epoch, and
  * the highest that a mapper believes. Nothing else changes. */
 UNIT_TEST(tables_that_somebody_made_up_are_replaced)
 {
@@ -518,8 +519,8 @@ UNIT_TEST(who_lacks_the_key_never_leads)
 	assert_int_equal(count_committed(&fabric), 9 + 7 + 2); /* their own, to themselves */
 }
 
-/* Few tries and many lost frames leave pauses behind; when no more are lost all are ended, and then
- * nothing is computed or paused any more. */
+/* Few tries and many lost frames leave pauses behind. When frames are no longer lost, all pauses
+ * end, and afterwards nothing is computed or paused. */
 UNIT_TEST(pauses_that_losses_leave_behind_are_ended_for_good)
 {
 	for (uint64_t seed = 0; seed < 16; seed++) {
@@ -544,8 +545,8 @@ UNIT_TEST(pauses_that_losses_leave_behind_are_ended_for_good)
 	}
 }
 
-/* A cut cable between switches changes the tables of switches only: hosts name their destination.
- */
+/* A cut cable between switches changes only tables of switches, because hosts name their
+ * destination. */
 UNIT_TEST(who_keeps_its_tables_has_them_from_an_earlier_epoch)
 {
 	OWNED(topology) *topology = network_torus(3, 1);

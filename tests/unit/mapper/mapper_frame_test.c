@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Mapper messages as frames: what is opened is genuine; and the window of counters. */
+/* Mapper messages as frames: accepted messages are genuine. Also tests the window of counters. */
 
 #include "mapper/mapper_frame.h"
 
@@ -47,7 +47,7 @@ UNIT_TEST(only_the_same_key_opens)
 	assert_int_equal(open_frame(NULL, &frame), MAPPER_REFUSED_NONE);
 }
 
-/* The forger mends both CRCs. */
+/* The forger corrects both CRCs. */
 UNIT_TEST(no_bit_of_a_payload_can_be_flipped)
 {
 	const struct fabric_key key = {{1}};
@@ -93,7 +93,7 @@ static bool let_through(struct replay_window *window, uint64_t counter)
 	return true;
 }
 
-/* Against a memory of everything. */
+/* Compared with a memory of all counters. */
 UNIT_TEST(every_counter_is_let_through_once)
 {
 	static bool seen[4096];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A pause has an end, whoever dies in it. */
+/* A pause ends, whichever device fails during it. */
 
 #include "mapper_fabric.h"
 #include "networks.h"
@@ -32,8 +32,8 @@ static uint64_t count_left(const struct mapper_fabric *fabric)
 	return left;
 }
 
-/* Everybody is paused by the mapper beside host 'leader', and waits for switch 7. All hosts may be
- * the mapper, or only that one. */
+/* The mapper at host 'leader' has paused all devices, and waits for switch 7. All hosts may be the
+ * mapper, or only that one. */
 static uint32_t start_paused(struct mapper_fabric *fabric, bool all)
 {
 	struct mapper_config config = mapper_usual("ud", true);
@@ -49,7 +49,7 @@ static uint32_t start_paused(struct mapper_fabric *fabric, bool all)
 	assert_int_equal(count_paused(fabric), 0);
 	fabric->mapper[leader].live_from = WEFT_TIME_NEVER;
 	fabric->net.switch_agent[7].idle = false;
-	/* A host that has no part in what follows. */
+	/* Returns a host that is not involved in the following steps. */
 	net_cut_link(
 		&fabric->net, (uint32_t)fabric->net.topology->host_link[leader == 8 ? 7 : 8], true);
 	while (count_paused(fabric) < 17)
@@ -81,7 +81,7 @@ UNIT_TEST(who_hears_no_mapper_any_more_goes_on)
 	end(&fabric);
 }
 
-/* All mappers with a rank fail with it: the last of the standby mappers take over, in time. */
+/* All mappers with a rank fail together. The last standby mappers take over in time. */
 UNIT_TEST(a_mapper_that_takes_over_ends_the_pause_before)
 {
 	struct mapper_fabric fabric;
@@ -105,7 +105,7 @@ UNIT_TEST(who_hears_its_mapper_stays_paused)
 	uint32_t leader = start_paused(&fabric, false);
 
 	run(&fabric, 3 * NET_PATIENCE_PS);
-	/* Nor does the leader tire of its own. */
+	/* The leader does not give up its own pause either. */
 	assert_int_equal(
 		mapper_agent_wait(&fabric.net.host_agent[leader], fabric.net.now + NET_PATIENCE_PS),
 		0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Devices that answer and yet do not take their tables: all others get theirs. */
+/* Devices that answer but do not accept their tables. All others get theirs. */
 
 #include "mapper_fabric.h"
 #include "networks.h"
@@ -13,7 +13,7 @@ static void run(struct mapper_fabric *fabric, weft_time time)
 	net_run(&fabric->net, fabric->net.now + time);
 }
 
-/* Host 0 is the only candidate; sweeps are when a test calls for them. */
+/* Host 0 is the only candidate. Sweeps occur when a test requests them. */
 static struct mapper *start(struct mapper_fabric *fabric, const struct topology *topology)
 {
 	struct mapper_config config = mapper_usual("ud", true);
@@ -31,7 +31,7 @@ static void sweep(struct mapper_fabric *fabric)
 	run(fabric, A_WHILE);
 }
 
-/* Without these devices, by number of the one kind, everything else works. */
+/* Everything works except at these devices, by number of one kind. */
 static void assert_works_without(
 	struct mapper_fabric *fabric, enum device_kind kind, uint32_t first, uint32_t last)
 {
@@ -65,7 +65,7 @@ static bool is_told(const struct mapper *mapper, uint64_t id)
 	return false;
 }
 
-/* Host 8; a switch; the switch where the root of the tree is, and the mapper's host. */
+/* Host 8; a switch; the switch at the root of the tree, and the mapper's host. */
 UNIT_TEST(who_takes_no_tables_is_left_out_and_told)
 {
 	static const struct topology_port refusing[] = {
@@ -85,7 +85,7 @@ UNIT_TEST(who_takes_no_tables_is_left_out_and_told)
 		assert_true(agent->config.id != mapper->root + 1u);
 		assert_works_without(
 			&fabric, refusing[i].kind, refusing[i].device, refusing[i].device);
-		/* A cut elsewhere is mapped around, and nobody asks the one that refuses. */
+		/* A cut elsewhere is mapped around, and the refusing device is not queried. */
 		net_cut_link(&fabric.net, network_cable_between(topology, 1, 2), true);
 		run(&fabric, A_WHILE);
 		assert_int_equal(mapper->counters.called_off, 2);
@@ -146,7 +146,7 @@ static bool loses_tables(void *context, uint32_t link, const uint8_t *data)
 	       data[frame_payload_offset(header)] == MAPPER_TABLE;
 }
 
-/* Switches 1 to 3 and their hosts: all of them at once, not one after the other. */
+/* Switches 1 to 3 and their hosts, all at the same time. */
 UNIT_TEST(behind_a_cable_that_loses_tables_all_are_left_out_at_once)
 {
 	OWNED(topology) *topology = network_ring(6);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Two epochs of routes never combine into a cycle: thousands of changes on random networks, judged
- * at every commit and at random moments by what devices have installed (mapper_mixture.h). */
+/* Two epochs of routes never combine into a cycle. Thousands of changes on random networks are
+ * judged at every commit and at random times, from the tables that devices have installed
+ * (mapper_mixture.h). */
 
 #include "mapper_fabric.h"
 #include "random_network.h"
@@ -27,7 +28,7 @@ static void run(struct mapper_fabric *fabric, weft_time time)
 	net_run(&fabric->net, fabric->net.now + time);
 }
 
-/* Algorithm, root, how many questions at a time and in how many parts: all by the seed. */
+/* The seed determines algorithm, root, and the number of requests at a time and of parts. */
 static void start(struct storm *storm, uint64_t seed)
 {
 	static const char *const algorithms[] = {"ud", "dfs", "ud-itb", "ud-random"};
@@ -48,7 +49,7 @@ static void start(struct storm *storm, uint64_t seed)
 	storm->fabric.net.loss_ppm = (uint32_t)rng_below(&storm->rng, 8000);
 }
 
-/* The process of a mapper that leads dies; who takes over may root its trees elsewhere. */
+/* The process of a leading mapper dies. Its successor may root its trees elsewhere. */
 static void kill_a_mapper(struct storm *storm, struct tally *tally)
 {
 	struct mapper_fabric *fabric = &storm->fabric;
@@ -90,7 +91,7 @@ static bool somebody_is_paused(const struct mapper_fabric *fabric)
 	return false;
 }
 
-/* Behind a pause nothing is on its way. */
+/* After a pause, no packet is in flight. */
 static void look(struct storm *storm, struct tally *tally)
 {
 	if (somebody_is_paused(&storm->fabric))
@@ -129,7 +130,8 @@ static void end(struct storm *storm, struct tally *tally)
 	topology_destroy(storm->topology);
 }
 
-/* Cables, of hosts too, go and come, some before the last change is over, and mappers die. */
+/* Cables, including those of hosts, are cut and joined, some before the last change is complete,
+ * and mappers die. */
 UNIT_TEST(no_change_ever_combines_routes_into_a_cycle)
 {
 	static struct storm storm;
@@ -166,8 +168,8 @@ static void install(struct net *net, uint32_t at, const struct route_table *tabl
 	agent->image_bytes = image.length;
 }
 
-/* The judge can say no: switch 3 of the ring still sends packets for host 0 to switch 2, which
- * sends them back already, as long as old packets may be on their way; neither the old tables nor
+/* Shows that the judge can refuse. Switch 3 of the ring still sends packets for host 0 to switch 2,
+ * which already sends them back as long as old packets may be in flight. Neither the old tables nor
  * the new ones can deadlock. */
 UNIT_TEST(the_judge_sees_a_cycle_of_half_old_and_half_new_tables)
 {

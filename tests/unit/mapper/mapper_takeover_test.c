@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A mapper that takes over and would give devices other tables than they have: it reads these, and
- * changes them while traffic goes on where the two go together. */
+/* A mapper takes over that would assign other tables than the devices have. It reads these, and
+ * changes them without a pause where old and new tables are compatible. */
 
 #include "mapper_fabric.h"
 #include "networks.h"
@@ -10,7 +10,7 @@
 
 #define A_WHILE  (150 * PS_PER_MS)
 #define NETWORKS 40
-/* A network where another root means other tables, and they go together. */
+/* A network where a different root means different, but compatible tables. */
 #define CHANGES_LIVE 13
 
 static void run(struct mapper_fabric *fabric, weft_time time)
@@ -18,7 +18,8 @@ static void run(struct mapper_fabric *fabric, weft_time time)
 	net_run(&fabric->net, fabric->net.now + time);
 }
 
-/* The process of the mapper dies, its host goes on; all others would root their trees elsewhere. */
+/* The process of the mapper dies, and its host continues. All other mappers would root their trees
+ * elsewhere. */
 static uint32_t kill_mapper(struct mapper_fabric *fabric, uint64_t seed)
 {
 	uint32_t switches = fabric->net.topology->switches, first = 0;
@@ -58,7 +59,7 @@ static void end(struct mapper_fabric *fabric)
 	fabric_end(fabric);
 }
 
-/* Every commit without a pause is checked against what was in use (mapper_fabric.h). */
+/* Every commit without a pause is checked against the tables that were in use (mapper_fabric.h). */
 UNIT_TEST(tables_that_were_found_are_replaced_live_where_that_is_safe)
 {
 	static const char *const algorithms[] = {"ud", "dfs", "ud-itb"};
@@ -88,7 +89,7 @@ UNIT_TEST(tables_that_were_found_are_replaced_live_where_that_is_safe)
 	assert_true(live > 0 && paused > 0 && live + paused + same == NETWORKS);
 }
 
-/* The number of its host is the highest, so tables know a host that the new map does not have. */
+/* The number of its host is the highest, so tables contain a host that is not in the new map. */
 UNIT_TEST(the_mappers_host_dies_and_its_number_with_it)
 {
 	unsigned found = 0;
@@ -110,7 +111,7 @@ UNIT_TEST(the_mappers_host_dies_and_its_number_with_it)
 	assert_true(found > 0);
 }
 
-/* Packets of the tables before these may be on their way, and nobody knows those. */
+/* Packets of the tables before these may be in flight, and those tables are unknown. */
 UNIT_TEST(young_tables_are_replaced_behind_a_pause)
 {
 	for (unsigned young = 0; young < 2; young++) {
@@ -131,7 +132,7 @@ UNIT_TEST(young_tables_are_replaced_behind_a_pause)
 	}
 }
 
-/* Then nothing can be said about the two together. */
+/* Then the compatibility of the two is unknown. */
 UNIT_TEST(an_image_that_cannot_be_read_is_replaced_behind_a_pause)
 {
 	for (unsigned trial = 0; trial < 3; trial++) {
@@ -163,7 +164,8 @@ UNIT_TEST(an_image_that_cannot_be_read_is_replaced_behind_a_pause)
 	}
 }
 
-/* A cable goes while images are being read: what was read is of no use, and all begins anew. */
+/* A cable fails while images are being read. The images read so far are useless, and reading starts
+ * again. */
 UNIT_TEST(a_change_meanwhile_begins_anew)
 {
 	struct mapper_fabric fabric;
@@ -199,7 +201,7 @@ static unsigned count_paused(const struct mapper_fabric *fabric)
 	return paused;
 }
 
-/* Two candidates, hosts 0 and 8; the one that leads. */
+/* Two candidates, hosts 0 and 8. Returns the leader. */
 static uint32_t start_two(struct mapper_fabric *fabric, uint64_t seed)
 {
 	struct mapper_config config = mapper_usual("ud", true);
@@ -215,9 +217,9 @@ static uint32_t start_two(struct mapper_fabric *fabric, uint64_t seed)
 	return first;
 }
 
-/* The first is away, as when it computes for long; the second takes over and pauses everybody for a
- * cable that is cut, the first that old and new tables do not go together without. That is joined,
- * and the first comes back: for it nothing has changed. */
+/* The first mapper is stalled, as during a long computation. The second one takes over and pauses
+ * all devices for a cut cable, the first one for which old and new tables are incompatible. The
+ * cable is joined, and the first mapper returns: it sees no change. */
 UNIT_TEST(who_leads_again_ends_the_pause_of_another)
 {
 	for (uint64_t seed = 1; seed <= 4; seed++) {
@@ -247,7 +249,7 @@ UNIT_TEST(who_leads_again_ends_the_pause_of_another)
 	}
 }
 
-/* Whenever the mapper dies: what those without a rank have heard last may be older. */
+/* At whatever time the mapper dies, mappers without a rank may have older information. */
 UNIT_TEST(those_without_a_rank_take_over_after_those_who_have_one)
 {
 	struct mapper_config config = mapper_usual("ud", true);
@@ -277,7 +279,7 @@ UNIT_TEST(those_without_a_rank_take_over_after_those_who_have_one)
 	end(&fabric);
 }
 
-/* The others see its link go down, and up again when it goes on. */
+/* The others see its link go down, and up again when it continues. */
 static void freeze(struct mapper_fabric *fabric, uint32_t host, bool frozen)
 {
 	const struct topology_port at = {DEVICE_HOST, host, 0};
@@ -287,7 +289,7 @@ static void freeze(struct mapper_fabric *fabric, uint32_t host, bool frozen)
 	net_cut_link(&fabric->net, (uint32_t)(link - fabric->net.topology->link_at), frozen);
 }
 
-/* Another one has led meanwhile, and has given tables without its host. */
+/* Another mapper has led meanwhile, and has distributed tables without its host. */
 UNIT_TEST(a_mapper_that_was_stopped_and_goes_on_finds_what_others_did)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The mapper as a whole, on fabrics in memory with a candidate beside each host. */
+/* The mapper as a whole, on fabrics in memory with a candidate at each host. */
 
 #include "mapper/fabric_map.h"
 #include "mapper_fabric.h"
@@ -37,7 +37,7 @@ static void assert_map_is(struct mapper *mapper, const struct topology *expected
 	assert_int_equal(miscabling_report(mapper_current(mapper)->topology, expected, NULL), 0);
 }
 
-/* The fabric with its topology, which is nobody else's. */
+/* The fabric with its topology, which belongs to it alone. */
 static void end_all(struct mapper_fabric *fabric)
 {
 	OWNED(topology) *topology = (struct topology *)(uintptr_t)fabric->net.topology;
@@ -45,7 +45,7 @@ static void end_all(struct mapper_fabric *fabric)
 	fabric_end(fabric);
 }
 
-/* For FABRIC_TEST(): square tori as struct mapper_fabric, from cold. */
+/* For FABRIC_TEST(): square tori as struct mapper_fabric, before any mapping. */
 static int start_torus(void **state, uint32_t side, const char *algorithm)
 {
 	const struct mapper_config config = mapper_usual(algorithm, true);
@@ -122,7 +122,7 @@ FABRIC_TEST(a_cut_cable_is_mapped_around_and_only_changes_are_sent, torus_of_16)
 	assert_int_equal(leader->counters.reports, 4);
 }
 
-/* Questions beyond a device that is lost meanwhile must not lead the map in circles. */
+/* Queries beyond a device that is lost meanwhile must not create circles in the map. */
 UNIT_TEST(a_cable_that_flaps_during_discovery_leaves_a_whole_map)
 {
 	for (unsigned trial = 0; trial < 120; trial++) {
@@ -142,8 +142,8 @@ UNIT_TEST(a_cable_that_flaps_during_discovery_leaves_a_whole_map)
 	}
 }
 
-/* A mapper that is not heard for a lease is not obeyed if another asks, which then gets the
- * reports. */
+/* A mapper from which nothing arrives for a lease is not obeyed if another mapper asks, which then
+ * gets the reports. */
 FABRIC_TEST(nobody_waits_longer_than_the_lease_to_hear_of_the_mapper, torus_of_16)
 {
 	struct mapper *leader;
@@ -211,7 +211,7 @@ static uint32_t host_link(const struct topology *topology, uint32_t host)
 	return (uint32_t)topology->host_link[host];
 }
 
-/* Its neighbour lacked a CPU for longer than links wait: one end goes down, or both. */
+/* Its neighbour had no CPU for longer than links wait, so one or both ends go down. */
 FABRIC_TEST(a_mapper_whose_own_link_is_down_for_a_moment_changes_nothing, torus_of_16)
 {
 	run(fabric, A_WHILE);
@@ -232,7 +232,7 @@ FABRIC_TEST(a_mapper_whose_own_link_is_down_for_a_moment_changes_nothing, torus_
 	fabric_assert_works(fabric);
 }
 
-/* Between the two it is up for less time than a probe of the neighbour takes. */
+/* In between, it is up for less time than a probe of the neighbour takes. */
 FABRIC_TEST(a_mapper_whose_own_link_bounces_changes_nothing, torus_of_16)
 {
 	uint32_t link;
@@ -293,18 +293,18 @@ FABRIC_TEST(another_takes_over_when_the_mapper_dies, torus_of_16)
 	second = leading_host(fabric);
 	assert_int_not_equal(first, second);
 	fabric_assert_works(fabric);
-	/* And it heals what breaks then. */
+	/* The mapper then repairs later failures. */
 	net_cut_link(&fabric->net, 9, true);
 	run(fabric, A_WHILE);
 	fabric_assert_works(fabric);
 }
 
-/* It dies while everybody waits for its commit. */
+/* It dies while all devices wait for its commit. */
 FABRIC_TEST(the_pause_of_a_mapper_that_dies_is_ended_by_the_next, torus_of_9)
 {
 	uint32_t first;
 
-	fabric->net.switch_agent[1].epoch = 17; /* tables that nobody knows: a pause */
+	fabric->net.switch_agent[1].epoch = 17; /* unknown tables require a pause */
 	fabric->net.switch_agent[1].digest = 4711;
 	fabric->net.switch_agent[7].idle = false;
 	while (!fabric->net.host_agent[5].paused)
@@ -320,7 +320,7 @@ FABRIC_TEST(the_pause_of_a_mapper_that_dies_is_ended_by_the_next, torus_of_9)
 	fabric_assert_works(fabric);
 }
 
-/* Packets of the tables before the last may still be on their way. */
+/* Packets of the tables before the last may still be in flight. */
 FABRIC_TEST(old_generations_count_until_their_packets_are_gone, torus_of_16_dfs)
 {
 	const struct topology *topology = fabric->net.topology;
@@ -329,7 +329,7 @@ FABRIC_TEST(old_generations_count_until_their_packets_are_gone, torus_of_16_dfs)
 	run(fabric, A_WHILE);
 	leader = the_leader(fabric);
 	assert_int_equal(leader->generations, 1);
-	/* The last cable between two switches of a tree's leaves: the tree stays. */
+	/* The last cable between two leaf switches of a tree. The tree remains. */
 	for (uint32_t i = 0; leader->counters.live < 2 && i < topology->links; i++) {
 		if (topology->link_at[i].a.kind == DEVICE_HOST ||
 			topology->link_at[i].b.kind == DEVICE_HOST)
@@ -353,7 +353,7 @@ FABRIC_TEST(old_generations_count_until_their_packets_are_gone, torus_of_16_dfs)
 	assert_true(leader->generation[0].number > 1);
 }
 
-/* Only the process dies, and the tables are right: whoever takes over has nothing to send. */
+/* Only the process dies, and the tables are correct, so its successor has nothing to send. */
 FABRIC_TEST(taking_over_a_fabric_that_works_changes_nothing, torus_of_16)
 {
 	uint32_t first, second;
@@ -374,7 +374,7 @@ FABRIC_TEST(taking_over_a_fabric_that_works_changes_nothing, torus_of_16)
 	fabric_assert_works(fabric);
 }
 
-/* Two rings of four, joined by two cables: both parts go on, and become one again. */
+/* Two rings of four, joined by two cables. Both parts continue, and become one again. */
 UNIT_TEST(a_fabric_in_two_has_two_mappers_and_one_when_joined)
 {
 	struct mapper_config config = mapper_usual("ud", true);
@@ -412,7 +412,7 @@ UNIT_TEST(a_fabric_in_two_has_two_mappers_and_one_when_joined)
 	end_all(&fabric);
 }
 
-/* A candidate of higher priority takes the lead; a greater identity alone does not. */
+/* A candidate of higher priority takes the lead. A higher identity alone does not suffice. */
 FABRIC_TEST(priority_takes_the_lead, torus_of_9)
 {
 	uint32_t leader, other;
@@ -430,7 +430,7 @@ FABRIC_TEST(priority_takes_the_lead, torus_of_9)
 	fabric_assert_works(fabric);
 }
 
-/* A lesser mapper that talks on and on costs one look at every device at a time, no more. */
+/* A mapper of lower priority that keeps sending costs only one query of each device at a time. */
 FABRIC_TEST(many_commands_of_a_lesser_mapper_cost_few_probes, torus_of_9)
 {
 	struct mapper_speaker lesser = {.key = fabric->net.key, .id = 42};
@@ -464,8 +464,8 @@ FABRIC_TEST(many_commands_of_a_lesser_mapper_cost_few_probes, torus_of_9)
 	assert_true(discovery_done(&leader->discovery));
 }
 
-/* The agent beside a mapper that leads tells it nothing of its links; the mapper would look for the
- * way to itself. */
+/* The agent at a leading mapper does not report its links to it, because the mapper would search
+ * for a path to itself. */
 FABRIC_TEST(a_report_in_the_name_of_its_own_device_is_refused, torus_of_9)
 {
 	struct mapper_message message;
@@ -495,7 +495,7 @@ FABRIC_TEST(a_report_in_the_name_of_its_own_device_is_refused, torus_of_9)
 	fabric_assert_works(fabric);
 }
 
-/* Static routes, as each host's image. */
+/* Static routes, in the form of each host's image. */
 static void assert_images_are(struct mapper_fabric *fabric, const struct table_image_source *source)
 {
 	for (uint32_t host = 0; host < source->topology->hosts; host++) {
@@ -565,8 +565,8 @@ UNIT_TEST(routes_that_want_other_vcs_are_not_used)
 	}
 }
 
-/* Steps in the routes of hosts, their classes in the switches. A cut cable changes routes while
- * others are in use; without enough VCs other routes are. */
+/* Steps in the routes of hosts, and their classes in the switches. A cut cable changes routes while
+ * others are in use. Without enough VCs, other routes are in use. */
 UNIT_TEST(multi_step_paths_reach_their_devices_in_each_epoch)
 {
 	for (unsigned vcs = 3; vcs <= 4; vcs++) {
@@ -593,7 +593,8 @@ UNIT_TEST(multi_step_paths_reach_their_devices_in_each_epoch)
 	}
 }
 
-/* Minimal paths on a ring of six can deadlock: refused, unless somebody wants it so. */
+/* Minimal paths on a ring of six can deadlock, so they are refused unless the configuration allows
+ * it. */
 UNIT_TEST(routes_that_can_deadlock_are_used_only_if_that_is_wanted)
 {
 	for (unsigned wanted = 0; wanted < 2; wanted++) {
@@ -611,7 +612,8 @@ UNIT_TEST(routes_that_can_deadlock_are_used_only_if_that_is_wanted)
 	}
 }
 
-/* More than an agent once remembered. The greatest is left, and everybody else stands by. */
+/* More mappers than an agent once remembered. The one with the highest identity leads, and all
+ * others stand by. */
 UNIT_TEST(however_many_lead_at_once_one_is_left)
 {
 	static const char *const networks[] = {
@@ -639,9 +641,8 @@ UNIT_TEST(however_many_lead_at_once_one_is_left)
 	}
 }
 
-/* A process that is not run for a while is no failure as long as its neighbours say that it is
- * there.
- */
+/* A process that does not run for a while does not count as failed while its neighbours report
+ * it. */
 UNIT_TEST(a_mapper_has_more_patience_than_the_links)
 {
 	const weft_time retry = 20 * PS_PER_MS;

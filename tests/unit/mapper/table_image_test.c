@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A device's tables as bytes: what goes in comes out, and nothing else is taken for tables. */
+/* A device's tables as bytes. Decoding returns what was encoded, and other bytes are not accepted
+ * as tables. */
 
 #include "mapper/table_image.h"
 
@@ -36,7 +37,8 @@ static void compare_route(void *context, const struct table_image_route *route)
 					route->which]);
 }
 
-/* Odd seeds have two algorithms' routes in one set, and who has which is told. */
+/* Odd seeds have routes of two algorithms in one set, and the image records which algorithm has
+ * which. */
 static struct route_set *compute_set(const struct topology *topology, uint64_t seed)
 {
 	const struct route_algorithm *all[] = {
@@ -123,7 +125,8 @@ UNIT_TEST(a_switchs_tables_survive)
 	}
 }
 
-/* The layout of steps is beside the classes; one that cannot divide them is refused. */
+/* The layout of steps is stored next to the classes. A layout that cannot divide them is
+ * refused. */
 UNIT_TEST(the_classes_of_steps_survive)
 {
 	OWNED(topology) *topology = topology_generate("torus:dims=4x4,hosts=1", &(struct error){0});
@@ -154,7 +157,7 @@ UNIT_TEST(the_classes_of_steps_survive)
 	free(image.bytes);
 }
 
-/* All pairs' service levels, as the image of each source says them. */
+/* The service levels of all pairs, from the image of each source. */
 static void compare_levels(const struct topology *topology, const struct queuing *queuing)
 {
 	for (uint32_t host = 0; host < topology->hosts; host++) {
@@ -182,7 +185,7 @@ static void cut_off(struct topology *topology, uint32_t host)
 	assert_int_equal(topology_finish(topology, "test", NULL), 0);
 }
 
-/* Some hosts are cut off: leaves' numbers have gaps. */
+/* Some hosts are cut off, so the numbers of leaves have gaps. */
 UNIT_TEST(service_levels_survive_with_every_scheme)
 {
 	const struct queuing_scheme *scheme;
@@ -205,7 +208,7 @@ UNIT_TEST(service_levels_survive_with_every_scheme)
 	}
 }
 
-/* Consecutive hosts on consecutive leaves are one run, however many they are. */
+/* Consecutive hosts on consecutive leaves form one run, whatever their number. */
 UNIT_TEST(the_leaves_of_a_fat_tree_take_nine_bytes)
 {
 	struct error error;
@@ -232,7 +235,7 @@ static void count_routes(void *context, const struct table_image_route *route)
 	*(uint32_t *)context += 1;
 }
 
-/* In memory of its own size, so that a sanitizer sees a read beyond it. */
+/* In memory of exactly its size, so that a sanitizer detects a read beyond it. */
 static void try_image(const uint8_t *bytes, uint32_t length, unsigned kind, unsigned ports)
 {
 	uint8_t *copy = malloc(length + (length == 0));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Whether routes may change while traffic goes on: against the judge of all routes, which shares no
- * code with the check, over thousands of changes. */
+/* Whether routes may change while traffic flows: compared with the judge of all routes, which
+ * shares no code with the check, over thousands of changes. */
 
 #include "mapper/transition_check.h"
 
@@ -29,7 +29,7 @@ static void generation_free(struct generation *generation)
 	*generation = (struct generation){0};
 }
 
-/* Some links of 'base' have failed; another root, another algorithm now and then. */
+/* Some links of 'base' have failed. Sometimes the root or the algorithm differs. */
 static struct generation generate(const struct topology *base, struct rng *rng)
 {
 	static const char *const names[] = {"ud", "ud", "ud", "dfs", "ud-itb", "minhop"};
@@ -60,7 +60,7 @@ static struct generation generate(const struct topology *base, struct rng *rng)
 	return generation;
 }
 
-/* All cables of the two. */
+/* All cables of either network. */
 static struct topology *union_topology(
 	const struct topology *base, const struct topology *a, const struct topology *b)
 {
@@ -78,7 +78,7 @@ static struct topology *union_topology(
 	return topology;
 }
 
-/* Both tables' ports as alternatives of each other. */
+/* The ports of both tables as alternatives of each other. */
 static struct route_table *union_table(const struct route_table *a, const struct route_table *b)
 {
 	struct route_table *table = route_table_create(a->switches, a->hosts);
@@ -159,7 +159,7 @@ UNIT_TEST(thousands_of_changes_are_judged_as_the_verifier_does)
 		}
 		generation_free(&before);
 	}
-	/* Neither answer is always right. */
+	/* Neither answer is always correct. */
 	assert_true(live > CHANGES / 10);
 	assert_true(paused > CHANGES / 10);
 }
@@ -194,8 +194,8 @@ UNIT_TEST(three_generations_count_together)
 		generation_free(&g[i]);
 }
 
-/* Switch 3 still sends packets for host 0 to switch 2, which sends them back already: a circle that
- * is in neither of the two, nor in both side by side. */
+/* Switch 3 still sends packets for host 0 to switch 2, which already sends them back. This circle
+ * exists in neither of the two tables, nor in both side by side. */
 UNIT_TEST(what_half_old_and_half_new_tables_do_counts)
 {
 	static const uint8_t way[2][4] = {{2, 1, 1, 1}, {2, 1, 0, 0}}; /* ports of network_ring() */
@@ -236,12 +236,12 @@ UNIT_TEST(a_cable_that_leads_elsewhere_is_never_live)
 	generation_free(&after);
 }
 
-/* New devices have numbers behind the old ones. */
+/* New devices have numbers after the old ones. */
 UNIT_TEST(a_fabric_that_grows_is_judged)
 {
 	struct generation small = {network_ring(4), NULL, NULL}, large = ring_generation(0, 5);
 
-	/* A ring of 4 closes by another cable than the ring of 6. */
+	/* The cable that closes a ring of 4 differs from that of a ring of 6. */
 	assert_false(check(&small, &large));
 	topology_destroy(small.topology);
 	small.topology = topology_copy(large.topology);
@@ -258,7 +258,7 @@ UNIT_TEST(a_fabric_that_grows_is_judged)
 	generation_free(&large);
 }
 
-/* Multi-step paths of two seeds, with 'next step' or without. */
+/* Multi-step paths from two seeds, with and without 'next step'. */
 static struct generation steps_generation(uint64_t seed, bool steps)
 {
 	struct topology *topology = topology_generate("torus:dims=5x5,hosts=1", NULL);
@@ -297,7 +297,7 @@ UNIT_TEST(the_classes_of_steps_count)
 	generation_free(&plain);
 }
 
-/* Packets climb the ladder by whatever tables; one without a rung left is discarded. */
+/* Packets climb the ladder in any tables. A packet without a rung left is discarded. */
 UNIT_TEST(tables_of_a_dragonfly_change_without_a_pause)
 {
 	static const struct route_algorithm *const algorithms[] = {

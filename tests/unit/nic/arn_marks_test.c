@@ -29,7 +29,7 @@ UNIT_TEST(a_mark_ends_with_its_time_unless_it_is_set_again)
 	assert_false(arn_marks_has(&marks, 4, 1, 6 + 2 * TTL));
 }
 
-/* Also when another one still lives. */
+/* Also if another one is still alive. */
 UNIT_TEST(each_mark_has_its_own_time)
 {
 	arn_marks_init(&marks, TTL);
@@ -53,7 +53,7 @@ UNIT_TEST(a_hundred_marks_live_side_by_side)
 	assert_int_equal(marks.forgotten, 0);
 }
 
-/* Where there are more than places, those that would end first go, and are counted. */
+/* If there are too many marks, those that would end first are removed and counted. */
 UNIT_TEST(the_latest_marks_are_kept_when_there_are_too_many)
 {
 	unsigned kept = 0, last = 0;
@@ -69,7 +69,7 @@ UNIT_TEST(the_latest_marks_are_kept_when_there_are_too_many)
 	assert_int_equal(kept + marks.forgotten, 2000);
 	assert_true(kept > ARN_MARKS * 9 / 10);
 	assert_int_equal(last, 100);
-	/* And none of them is taken for another one. */
+	/* And none of them is mistaken for another one. */
 	for (uint16_t host = 0; host < 2000; host++) {
 		assert_false(arn_marks_has(&marks, host, 1, 2000));
 		assert_false(arn_marks_has(&marks, (uint16_t)(host + 2000), 0, 2000));

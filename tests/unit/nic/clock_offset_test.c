@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Two clocks whose truth the test knows: the local one shows the true time, the remote one is
- * 'base' ahead and gains 'ppb'. */
+/* Two clocks whose true values the test knows. The local one shows the true time, and the remote
+ * one is 'base' ahead and gains 'ppb'. */
 #include "nic/clock/clock_offset.h"
 
 #include "base/rng.h"
@@ -16,9 +16,9 @@ struct world {
 	struct clock_offset offset;
 	struct rng rng;
 	int64_t now_ns, base_ns;
-	int64_t turned_ns; /* since when the rate is this one */
+	int64_t turned_ns; /* start of the current rate */
 	int64_t ppb;
-	int64_t min_ns[2], spread_ns[2]; /* delays there and back */
+	int64_t min_ns[2], spread_ns[2]; /* delays in each direction */
 };
 
 static void start(struct world *world, uint64_t seed)
@@ -48,7 +48,7 @@ static int64_t below(struct world *world, int64_t bound)
 	return (int64_t)rng_below(&world->rng, (uint64_t)bound + 1);
 }
 
-/* Most ways are short, some take a hundred times as long. */
+/* Most paths are short, and some take a hundred times as long. */
 static int64_t delay(struct world *world, unsigned way)
 {
 	int64_t extra = below(world, world->spread_ns[way]);
@@ -62,7 +62,7 @@ static int64_t remote(const struct world *world, int64_t at_ns)
 	return at_ns + truth(world, at_ns);
 }
 
-/* An exchange from now on, answered after 'stay_ns'. */
+/* An exchange that starts now and is answered after 'stay_ns'. */
 static enum clock_verdict exchange(struct world *world, int64_t stay_ns)
 {
 	struct clock_sample sample = {.sent_ns = world->now_ns};
@@ -87,7 +87,7 @@ static uint64_t check(struct world *world, int64_t at_ns)
 	return bound_ns;
 }
 
-/* Delays, their asymmetry and drifts are drawn, and the drift changes within what is assumed. */
+/* Delays, their asymmetry and drifts are drawn. The drift changes within the assumed limits. */
 UNIT_TEST(the_truth_is_within_the_bound_whatever_the_delays)
 {
 	struct world world;
@@ -108,7 +108,7 @@ UNIT_TEST(the_truth_is_within_the_bound_whatever_the_delays)
 			assert_int_equal(exchange(&world, below(&world, MS)), CLOCK_AGREES);
 			check(&world, world.now_ns - 5 * US);
 			check(&world, world.now_ns);
-			/* Not beyond the next change of the drift. */
+			/* Only up to the next change of the drift. */
 			world.now_ns += below(&world, 200 * MS);
 			check(&world, world.now_ns);
 		}
@@ -131,7 +131,7 @@ UNIT_TEST(the_bound_comes_down_to_half_of_the_shortest_round_trip)
 	assert_in_range(check(&world, world.now_ns), 4 * US, 7 * US);
 }
 
-/* Where the short ways of an exchange are, does not matter. */
+/* The time of the short delays within an exchange does not matter. */
 UNIT_TEST(the_shortest_ways_count_even_of_different_exchanges)
 {
 	struct world world;
@@ -156,7 +156,7 @@ UNIT_TEST(the_bound_holds_where_only_one_way_is_slow)
 	world.min_ns[0] = 800 * US;
 	for (unsigned i = 0; i < 100; i++) {
 		exchange(&world, 0);
-		/* The middle is wrong by half of the difference, and says so. */
+		/* The middle is wrong by half of the difference, and the bound includes this. */
 		assert_in_range(check(&world, world.now_ns), 400 * US, 410 * US);
 		world.now_ns += 100 * MS;
 	}
@@ -233,7 +233,7 @@ UNIT_TEST(an_old_estimate_is_not_used)
 	check(&world, world.now_ns + CLOCK_USED_NS);
 	assert_false(clock_line_at(
 		&world.offset.line, world.now_ns + CLOCK_USED_NS + 1, &offset_ns, &bound_ns));
-	/* Much later everything may have changed, and that is no step. */
+	/* Much later, the offset may have changed by any amount, and that is not a step. */
 	world.now_ns += CLOCK_FORGET_NS + 1;
 	world.base_ns += 3 * S;
 	assert_int_equal(exchange(&world, 0), CLOCK_AGREES);
@@ -255,7 +255,8 @@ UNIT_TEST(in_doubt_it_is_not_used_before_the_next_exchange)
 	check(&world, world.now_ns);
 }
 
-/* Both machines are at one place and answer at once; the remote clock shows 999.5 ns at 100 ns. */
+/* Both machines are at one place and answer immediately. The remote clock shows 999.5 ns at 100
+ * ns. */
 UNIT_TEST(a_stamp_that_was_rounded_up_is_within_the_interval)
 {
 	const struct clock_sample sample = {
@@ -268,7 +269,8 @@ UNIT_TEST(a_stamp_that_was_rounded_up_is_within_the_interval)
 	assert_true(offset.now.high_ns >= 900);
 }
 
-/* The answer left before the question came, or the whole took less time here than there. */
+/* The answer left before the question arrived, or the whole exchange took less time here than
+ * there. */
 UNIT_TEST(an_exchange_that_contradicts_itself_changes_nothing)
 {
 	const struct clock_sample samples[] = {
@@ -288,7 +290,7 @@ UNIT_TEST(an_exchange_that_contradicts_itself_changes_nothing)
 	}
 }
 
-/* Nothing overflows, whatever another machine says. */
+/* Nothing overflows, whatever another machine reports. */
 UNIT_TEST(any_stamps_are_taken_or_refused)
 {
 	struct clock_offset offset = {.known = false};

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * The same decisions at both clocks: the interface with real frames (nic.h) and that of the virtual
- * clock (datagram.h) send the same messages at the same times and are told the same about them. So
- * they choose the same path for each message, pause for as long, and count the same.
- */
+/* Both clocks make the same decisions. The interface with real frames (nic.h) and that of the
+ * virtual clock (datagram.h) send the same messages at the same times, and receive the same
+ * notifications. They must choose the same path for each message, pause for the same time, and
+ * count the same. */
 
 #include "base/rng.h"
 #include "control_pair.h"
@@ -13,7 +12,7 @@
 #include "route/route_set.h"
 
 #define MESSAGES 2000
-#define BYTE_FS  800000000 /* for a link of 10 Mbps: pauses are long */
+#define BYTE_FS  800000000 /* a link of 10 Mbps makes pauses long */
 
 struct bed {
 	struct end ends[2];
@@ -65,7 +64,7 @@ static void close_bed(struct bed *bed)
 	stop_pair(bed->ends);
 }
 
-/* Does to a frame as the network would: calm and crowded times of 100 messages; path 0 is the
+/* Treats a frame like the network: calm and crowded periods of 100 messages, with path 0 as the
  * worst. */
 static void meet(struct bed *bed, unsigned message, struct box *box)
 {
@@ -84,7 +83,8 @@ static void meet(struct bed *bed, unsigned message, struct box *box)
 	carry(box, flags);
 }
 
-/* Both send a message to host 1; '*path' is that of the virtual clock. False: both pause. */
+/* Both send a message to host 1. '*path' is the path on the virtual clock. Returns false if both
+ * pause. */
 static bool send_both(struct bed *bed, struct box *box, unsigned *path)
 {
 	struct datagram_origin origin;
@@ -102,7 +102,7 @@ static bool send_both(struct bed *bed, struct box *box, unsigned *path)
 	return real;
 }
 
-/* Frames of host 1 reach host 0; its notifications reach the virtual clock's host, too. */
+/* Frames of host 1 reach host 0. Its notifications also reach the virtual clock's host. */
 static void hear_both(struct bed *bed)
 {
 	struct end *ends = bed->ends;

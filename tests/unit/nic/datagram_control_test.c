@@ -11,7 +11,7 @@
 static struct datagram nic;
 static struct source_control_config control;
 
-/* A byte takes 1 ns; a mark pauses a flow for an eighth of a frame. */
+/* A byte takes 1 ns, and a mark pauses a flow for an eighth of a frame. */
 static void start(bool per_host)
 {
 	struct link_end_config link = {.vcs = 2, .vc_blocks = 1 << 16, .open = true};
@@ -50,7 +50,7 @@ static void queue(uint16_t destination, uint32_t bytes)
 	datagram_send(&nic, &message);
 }
 
-/* The destination of the frame that leaves, or HOSTS. */
+/* Returns the destination of the frame that leaves, or HOSTS. */
 static unsigned inject(weft_time now)
 {
 	struct datagram_origin origin;
@@ -88,7 +88,7 @@ TEST(the_pause_ends_after_the_delay_of_the_table)
 	assert_int_equal(1, inject(0));
 	assert_int_equal(HOSTS, inject(1 * US));
 	due = datagram_control_due(&nic, 1 * US);
-	/* 1000 bytes and what a frame costs, eleven times. */
+	/* Eleven times 1000 bytes and the overhead of a frame. */
 	assert_in_range(due, 11 * US, 12 * US);
 	assert_int_equal(HOSTS, inject(due - PS_PER_NS));
 	assert_int_equal(1, inject(due));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Numbers of frames among many interfaces, in a table that they share or in memory of their own. */
+/* Frame numbers of many interfaces, in a table that they share or in separate memory. */
 
 #include "base/rng.h"
 #include "nic/datagram/datagram.h"
@@ -43,7 +43,7 @@ static void stop(struct bed *bed)
 	free(bed->table);
 }
 
-/* A frame from one to another, numbered and received. */
+/* A frame from one interface to another is numbered and received. */
 static void pass(struct bed *bed, uint16_t from, uint16_t to)
 {
 	const struct datagram_origin origin = {.payload_bytes = 1};
@@ -56,7 +56,7 @@ static void pass(struct bed *bed, uint16_t from, uint16_t to)
 	link_end_renew_open(&bed->nic[to].link);
 }
 
-/* Random pairs, of which some talk often and get large numbers. */
+/* Random pairs. Some of them communicate often and get large numbers. */
 static void exchange(struct bed *bed)
 {
 	struct rng rng;
@@ -118,7 +118,7 @@ UNIT_TEST(each_pair_counts_by_itself_in_a_table_with_a_row_for_each_host)
 	exchange_with(PAIR_NUMBERS_FEW, APART);
 }
 
-/* Numbers of which a bed has 'bytes' each: where they lie in the table. */
+/* Checks where a bed's numbers are in the table. Each takes 'bytes'. */
 static void expect_in_row(const struct bed *bed, uint16_t host, size_t bytes)
 {
 	const uint8_t *row = (const uint8_t *)bed->table + (size_t)host * 2 * HOSTS * bytes;

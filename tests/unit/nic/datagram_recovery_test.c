@@ -113,7 +113,7 @@ static void absorb(struct bed *bed, unsigned frames)
 	}
 }
 
-/* As many in transit as there may be, then one of what is sent again, though nothing else waits. */
+/* First as many in transit as permitted, then one resent frame, although no other frame waits. */
 UNIT_TEST(what_is_in_transit_does_not_starve_it)
 {
 	unsigned before = 0;
@@ -131,8 +131,8 @@ UNIT_TEST(what_is_in_transit_does_not_starve_it)
 	assert_non_null(datagram_transit(&bed.nic, 0, true, 10, &blocked));
 }
 
-/* The host's own turn, with something to send, but nothing new may leave: what is in transit goes,
- * else nobody would. What is sent again may leave, and has its turn. */
+/* The host's own turn: it has frames to send, but no new frame may leave. A frame in transit leaves
+ * instead; otherwise, none would. A resent frame may leave, and gets its turn. */
 UNIT_TEST(what_may_not_leave_takes_no_turn)
 {
 	const struct datagram_message own = {.bytes = 100, .destination = 5};
@@ -237,7 +237,7 @@ UNIT_TEST(a_cable_that_is_joined_lets_go_only_the_frames_that_it_lost)
 	start_cuts(&bed);
 	lose(&bed, 0, 3, 7, 0);
 	lose(&bed, 1, 4, 8, 0);
-	/* The report of this one arrives after the cable is joined. */
+	/* The report of this frame arrives after the cable is joined. */
 	fill(&bed, 2, 1, 5, 2)->stalled = DATAGRAM_WAIT_CUT;
 	bed.frame[2].latency_ns = 7;
 	datagram_recovery_report(&bed.nic, &bed.frame[2], 50);

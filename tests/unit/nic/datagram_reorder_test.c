@@ -152,8 +152,8 @@ UNIT_TEST(nobody_waits_for_what_was_lost)
 	assert_int_equal(bed.nic.order->reordered, 2);
 }
 
-/* Frames of one source as they come in, some never: what they are to the interface, judged by
- * looking at all that came before. */
+/* Frames of one source as they arrive, some never. The reference classifies each frame from all
+ * earlier arrivals. */
 struct load {
 	uint32_t number[FRAMES];
 	bool lost[FRAMES];
@@ -168,7 +168,7 @@ static void draw(struct load *load, struct rng *rng)
 	*load = (struct load){.overtaken = 0};
 	for (unsigned i = 0; i < FRAMES; i++)
 		load->number[i] = i;
-	/* Near ones change places. */
+	/* Adjacent frames change places. */
 	for (unsigned i = 0; i < FRAMES; i++) {
 		unsigned with = i + (unsigned)rng_below(rng, 12);
 		uint32_t number = load->number[i];

@@ -7,7 +7,7 @@
 
 #define MTU 1000
 
-/* mark_ps: how long notifications count; 0: none. */
+/* mark_ps: how long notifications apply; 0: none. */
 static void init_with(struct datagram *nic, weft_time mark_ps, enum pair_numbers_kind numbers)
 {
 	struct datagram_config config = {.host = 2,
@@ -30,8 +30,8 @@ static void init_one(struct datagram *nic, weft_time mark_ps)
 	init_with(nic, mark_ps, PAIR_NUMBERS_ALL);
 }
 
-/* Past the FIFO and through it, messages of any length under few credits: the same frames, and each
- * as soon as the other. */
+/* Messages of any length, with few credits, are sent past the FIFO and through it. Both ways must
+ * send the same frames equally early. */
 static void compare(enum pair_numbers_kind numbers)
 {
 	struct datagram_message message = {.bytes = 0};
@@ -86,7 +86,7 @@ UNIT_TEST(a_stream_takes_the_same_numbers_of_each_kind)
 	compare(PAIR_NUMBERS_FEW);
 }
 
-/* A notification in the middle of a message that it concerns: the rest goes aside, as out of a
+/* A notification in the middle of a message that it affects. The rest is set aside, as in a
  * FIFO. */
 UNIT_TEST(a_stream_that_is_closed_goes_on_as_the_fifo_would)
 {

@@ -137,7 +137,7 @@ UNIT_TEST(a_full_fifo_takes_no_more)
 	assert_true(datagram_has_room(&pair.a, &(struct datagram_message){.sl = 1}));
 }
 
-/* By destination over two VCs: 1 and 3 in VC 1, 2 in VC 0. */
+/* Two VCs, chosen by destination: 1 and 3 in VC 1, 2 in VC 0. */
 UNIT_TEST(a_queuing_scheme_gives_the_service_level)
 {
 	struct queuing queuing = {.scheme = &queuing_dbbm, .queues = 2, .hosts = 4};
@@ -161,7 +161,7 @@ UNIT_TEST(a_queuing_scheme_gives_the_service_level)
 
 #define MARK_PS PS_PER_MS
 
-/* Two VCs: 0, and the adapted-flow channel with room for two messages. */
+/* Two VCs: VC 0, and the adapted-flow channel with space for two messages. */
 static void start_marks(struct datagram *nic)
 {
 	const struct datagram_config config = {.host = 0,
@@ -184,7 +184,7 @@ static void mark(struct datagram *nic, uint16_t destination, weft_time now)
 	datagram_on_arn(nic, &arn, now);
 }
 
-/* The next frame goes to 'to' in 'vc', adapted if that is not its own. */
+/* The next frame goes to 'to' in 'vc', adapted if this is not its own VC. */
 static void expect_frame(struct datagram *nic, weft_time now, uint16_t to, uint8_t vc)
 {
 	struct datagram_origin origin;
@@ -235,7 +235,7 @@ UNIT_TEST(marked_messages_hold_up_nobody_behind_them)
 	assert_false(datagram_inject(&nic, 0, &packet, &origin));
 }
 
-/* Else the tree that they are to leave would never drain. */
+/* Otherwise, the tree that they should leave would never drain. */
 UNIT_TEST(marked_messages_wait_for_room_rather_than_leave_by_their_own_vc)
 {
 	struct datagram_origin origin;
@@ -477,7 +477,7 @@ UNIT_TEST(what_is_for_another_host_and_not_in_transit_is_refused)
 	assert_false(datagram_absorb(&nic, &packet, 0, 0));
 	assert_int_equal(nic.misrouted, 1);
 	datagram_fini(&nic);
-	/* Nor can an interface without a pool keep anything. */
+	/* An interface without a pool cannot store anything either. */
 	start(&pair, 1);
 	packet = passing(1);
 	assert_false(datagram_absorb(&pair.a, &packet, 0, 0));
@@ -510,7 +510,7 @@ UNIT_TEST(an_own_frame_goes_when_it_is_its_turn_and_has_credits)
 	send(&nic, 2, 0, 100);
 	nic.itb->turn.in_transit = 4;
 	assert_null(datagram_transit(&nic, 1, true, 0, &blocked));
-	/* It has no credits for its blocks; the other one has credits for its two. */
+	/* It has no credits for its blocks, and the other one has credits for its two. */
 	nic.link.tx[0].limit = nic.link.tx[0].sent + 2;
 	assert_ptr_equal(datagram_transit(&nic, 1, true, 0, &blocked), &packet);
 }

@@ -32,7 +32,7 @@ static int end(void **state)
 
 #define TEST(name) UNIT_WITH(name, start, end)
 
-/* In thousandths of the link's. */
+/* In thousandths of the link's rate. */
 static unsigned rate(uint64_t now_ns)
 {
 	return (dcqcn_rate(&dcqcn, TO, now_ns) + DCQCN_ONE / 2000) / (DCQCN_ONE / 1000);

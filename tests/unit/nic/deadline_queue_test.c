@@ -8,7 +8,7 @@
 #define IDS   50
 #define DELAY 100
 
-/* Against an array of deadlines. */
+/* Compared with an array of deadlines. */
 UNIT_TEST(timers_expire_when_they_should_and_not_before)
 {
 	weft_time at[IDS];

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * The price of one bad frame: two hosts exchange messages over a path that takes one step, and once
- * at a random moment a frame is lost, damaged, doubled, sent again later, or forged. Everything
- * arrives once and in order, nobody gives up, and it takes one retry time longer at most.
- */
+/* The cost of one bad frame. Two hosts exchange messages over a path that takes one step. Once, at
+ * a random time, a frame is lost, damaged, duplicated, resent later, or forged. Everything arrives
+ * once and in order, no host gives up, and the exchange takes at most one more retry time. */
 
 #include "base/rng.h"
 #include "nic/flow.h"
@@ -17,7 +15,7 @@
 #define MESSAGES    30u /* per host, in the first SEND_STEPS */
 #define QUEUE       256u
 #define SEEDS       300u
-#define LATE_STEPS  500u /* a frame that is sent again comes so much later at most */
+#define LATE_STEPS  500u /* maximum additional delay of a resent frame */
 #define SESSION(at) (40u + (at))
 #define LIMIT_STEPS 20000u
 
@@ -31,10 +29,10 @@ struct queue {
 struct bed {
 	struct end end[2];
 	struct queue on_the_way[2]; /* to */
-	struct box kept;            /* to be sent again, to 'kept_to', in step 'kept_at' */
+	struct box kept;            /* to be resent to 'kept_to' in step 'kept_at' */
 	unsigned kept_to, kept_at;
 	enum bad bad;
-	unsigned bad_at; /* the frame, by the order of sending */
+	unsigned bad_at; /* index of the frame in sending order */
 	unsigned sent_frames, step;
 	struct rng rng;
 };
@@ -101,7 +99,7 @@ static void send_frames(struct bed *bed, unsigned from)
 	}
 }
 
-/* Frames that the interface keeps for later must stay where they are: they come from a pool. */
+/* Frames that the interface stores for later must stay in place, because they come from a pool. */
 static void receive_frames(struct bed *bed, unsigned to)
 {
 	static struct box pool[2][64];
@@ -151,7 +149,7 @@ static bool busy(const struct bed *bed)
 	return nic_busy(bed->end[0].nic) || nic_busy(bed->end[1].nic) || bed->step < SEND_STEPS;
 }
 
-/* Steps until everything was acknowledged. */
+/* Returns the number of steps until everything was acknowledged. */
 static unsigned run(struct bed *bed, uint64_t seed, enum bad bad)
 {
 	struct rng sizes;
@@ -195,7 +193,7 @@ UNIT_TEST(one_bad_frame_costs_a_retry_time_at_most)
 			if (steps > usual + RETRY_STEPS)
 				fail_msg("seed %u, kind %u: %u steps, %u without the bad frame",
 					(unsigned)seed, bad, steps, usual);
-			/* Frames from strangers and duplicates have no effect at all. */
+			/* Frames from unknown hosts and duplicates have no effect. */
 			if (bad >= BAD_DOUBLE && steps > usual)
 				fail_msg("seed %u, kind %u: %u steps, %u without it",
 					(unsigned)seed, bad, steps, usual);

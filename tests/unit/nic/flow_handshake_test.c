@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* How flows begin, and that frames of strangers and of earlier lives begin and end nothing. */
+/* How flows start. Frames of unknown hosts and of earlier lives start and end nothing. */
 
 #include "base/rng.h"
 #include "nic/flow.h"
 #include "nic_pair.h"
 
-#define LIFE_A 11 /* sessions of later lives: flows have to be begun */
+#define LIFE_A 11 /* sessions of later lives, so flows must be started */
 #define LIFE_B 12
 
 static int begin(void **state)
@@ -23,7 +23,7 @@ static int begin(void **state)
 
 #define BEGIN_TEST(test) PAIR_WITH(test, begin)
 
-/* A frame from host 'source' to 'destination' with a valid CRC. 'payload' is in its place. */
+/* A frame from host 'source' to 'destination' with a valid CRC. 'payload' is already in it. */
 static void seal(struct box *box, struct frame_fields fields, uint16_t source, uint16_t destination)
 {
 	fields.source = source;
@@ -67,7 +67,7 @@ static void settle(struct end *a, struct end *b)
 	pair_exchange(a, b);
 }
 
-/* All that 'a' sends arrives without any timer of a sender. */
+/* Everything that 'a' sends arrives without a sender's timer. */
 static void expect_undisturbed(struct end *a, struct end *b)
 {
 	unsigned delivered = b->delivered, acked = a->acked;
@@ -177,7 +177,7 @@ BEGIN_TEST(frames_of_an_offered_flow_may_come_in_any_order)
 		assert_int_equal(b->sequence[i], i);
 }
 
-/* The sender of the flow in use is not disturbed by what the receiver answers. */
+/* The receiver's answers do not disturb the sender of the flow in use. */
 BEGIN_TEST(data_of_an_unknown_flow_changes_nothing)
 {
 	struct box box;
@@ -216,7 +216,7 @@ BEGIN_TEST(an_ask_of_a_stranger_ends_no_flow)
 	assert_int_equal(end_count(a, NIC_OFFERS_FOREIGN), 1);
 }
 
-/* The ask is due once more, and the answer to the first one overtakes it. */
+/* The request is due once more, and the answer to the first one overtakes it. */
 BEGIN_TEST(an_ask_that_waits_is_not_sent_behind_the_offer)
 {
 	struct box ask, offer;
@@ -233,7 +233,7 @@ BEGIN_TEST(an_ask_that_waits_is_not_sent_behind_the_offer)
 	assert_int_equal(b->delivered, 1);
 }
 
-/* The frames that arrived would be sent again. */
+/* The frames that arrived would be resent. */
 BEGIN_TEST(an_ask_in_the_name_of_the_flow_in_use_is_not_answered)
 {
 	const struct flow_tx *tx = &a->nic->tx[1];
@@ -254,7 +254,7 @@ BEGIN_TEST(an_ask_in_the_name_of_the_flow_in_use_is_not_answered)
 	expect_undisturbed(a, b);
 }
 
-/* With its first frame under way: 'forged' arrives before it, and names that flow. */
+/* Its first frame is in flight. 'forged' arrives before it, and names that flow. */
 static void expect_begun_once(struct end *a, struct end *b, bool is_ask)
 {
 	const struct flow_tx *tx = &a->nic->tx[1];
@@ -290,7 +290,7 @@ BEGIN_TEST(a_frame_that_cannot_be_of_the_flow_on_offer_is_not_answered)
 	expect_begun_once(a, a + 1, false);
 }
 
-/* From another flow; from the right one and for no frame in flight. */
+/* From a different flow; from the correct one, but for no frame in flight. */
 BEGIN_TEST(offers_that_answer_nothing_are_ignored)
 {
 	const struct flow_tx *tx = &a->nic->tx[1];
@@ -299,7 +299,7 @@ BEGIN_TEST(offers_that_answer_nothing_are_ignored)
 
 	expect_undisturbed(a, b);
 	end_send(a, 1, 0, 20);
-	assert_true(end_take(a, &data)); /* in flight: offers find something */
+	assert_true(end_take(a, &data)); /* in flight, so offers match a frame */
 	offer.flow = tx->flow;
 	offer.sequence = tx->acked - 1;
 	forge_flow(&box, &offer, 1);
@@ -334,7 +334,7 @@ BEGIN_TEST(an_offer_that_names_another_number_than_the_ask_is_ignored)
 	assert_int_equal(a->acked, 1);
 }
 
-/* The end's answer to a forged request for a flow. */
+/* Returns the end's answer to a forged request for a flow. */
 static struct control_flow forged_offer(struct end *b)
 {
 	struct control_flow ask = {.step = CONTROL_FLOW_ASK, .flow = 9, .sequence = 9}, offer;
@@ -410,7 +410,7 @@ BEGIN_TEST(forged_acknowledgements_are_ignored_and_counted)
 
 #define RECORDS 64
 
-/* Everything of the first lives is recorded and sent again to the second ones. */
+/* All frames of the first lives are recorded, and replayed to the second lives. */
 UNIT_TEST(frames_of_an_earlier_life_deliver_nothing_and_end_nothing)
 {
 	static struct box record[2][RECORDS];
@@ -466,7 +466,7 @@ BEGIN_TEST(a_sender_that_restarts_is_served_without_a_timeout)
 	assert_int_equal(b->delivered, 20);
 }
 
-/* The number is 65,536 frames off: a flow of that name, and another one. */
+/* The number is off by 65,536 frames: a flow of that name, but a different one. */
 BEGIN_TEST(another_flow_of_the_same_name_is_told_apart)
 {
 	struct box box, offer;

@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "unit.h"
 
-/* Both kinds always have something: what is sent, 'i' or 'o' each time. */
+/* Both kinds always have a frame to send. Records which kind is sent, 'i' or 'o'. */
 static void serve(struct itb_share *turn, uint32_t own_waiting, char *sent, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
@@ -34,7 +34,7 @@ UNIT_TEST(after_four_in_transit_one_own_goes)
 	expect(1, "iiiioiiiioiiiio");
 }
 
-/* Figure 43 of the thesis would have it after two here, and after one with 51. */
+/* In figure 43 of the thesis, it would be sent after two here, and after one with 51. */
 UNIT_TEST(fifty_waiting_are_still_few)
 {
 	expect(50, "iiiioiiiioiiiio");
@@ -52,7 +52,7 @@ UNIT_TEST(they_alternate_above_a_hundred)
 	expect(UINT32_MAX, "ioioioio");
 }
 
-/* The count is of those since the last own one, whatever waited while they went. */
+/* Counts the frames since the last own one, whatever waited while they were sent. */
 UNIT_TEST(what_went_before_the_own_one_came_counts)
 {
 	struct itb_share turn = {0};
@@ -85,8 +85,8 @@ UNIT_TEST(a_turn_that_could_not_be_used_is_not_lost)
 	assert_true(itb_share_is_own(&turn, 1));
 }
 
-/* Independent of what waits and of who can go: a fifth of all frames sent while own ones could go
- * are own. */
+/* Regardless of what waits and what can be sent: a fifth of all frames sent while own ones could be
+ * sent are own frames. */
 UNIT_TEST(own_ones_are_never_starved)
 {
 	struct itb_share turn = {0};

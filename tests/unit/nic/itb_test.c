@@ -8,12 +8,12 @@
 #define PORT(n) (ROUTE_PORT_BIT | (n))
 #define START   PS_PER_S
 
-/* Two hosts on the way absorb. */
+/* Two hosts on the path absorb. */
 static const uint8_t route[] = {
 	PORT(1), ROUTE_TYPE_ITB, PORT(2), PORT(3), ROUTE_TYPE_ITB, PORT(4), ROUTE_TYPE_HOST};
 static const struct itb_config plain = {.pool_bytes = 4096, .pause_ps = PS_PER_MS};
 
-/* As it stands before the first of them. */
+/* Its state before the first of them. */
 static struct weft_packet frame(uint32_t message, uint32_t sequence, bool tail)
 {
 	struct weft_packet packet = {
@@ -42,7 +42,7 @@ static struct credit_tx *credits(uint32_t blocks)
 	return tx;
 }
 
-/* The next data frame with all credits of the world; NULL: none is ready. */
+/* Returns the next data frame, with unlimited credits, or NULL if none is ready. */
 static struct weft_packet *next(struct itb *itb, weft_time now)
 {
 	unsigned vc = itb_ready(itb, credits(1000), now, NULL);
@@ -107,7 +107,7 @@ UNIT_TEST(detection_and_programming_begin_with_the_header)
 	assert_int_equal(itb_due(itb, tail), START + 475 * PS_PER_NS);
 	assert_null(next(itb, START + 475 * PS_PER_NS - 1));
 	assert_ptr_equal(next(itb, START + 475 * PS_PER_NS), &packet);
-	/* A frame with a longer reception can leave at once. */
+	/* A frame with a longer reception can leave immediately. */
 	tail = START + PS_PER_US;
 	assert_true(itb_absorb(itb, &late, 0, START, tail));
 	assert_ptr_equal(next(itb, tail), &late);
@@ -216,7 +216,7 @@ UNIT_TEST(a_pause_in_which_all_that_came_was_sent_on_costs_the_end_mark)
 	assert_false(has_mark(&middle) || itb_was_overtaken(&middle));
 	assert_true(itb_was_overtaken(&tail));
 	assert_int_equal(itb->overtaken, 1);
-	/* It comes again alone, and passes. */
+	/* It arrives again alone, and passes. */
 	tail = frame(7, 2, true);
 	pass(itb, &tail, START + PS_PER_S);
 	assert_false(itb_was_overtaken(&tail));
@@ -311,7 +311,7 @@ UNIT_TEST(everything_held_can_be_taken_out)
 
 #define PACKETS 256
 
-/* Frames come and go at random; the pool is small. */
+/* Frames arrive and leave at random. The pool is small. */
 UNIT_TEST(nothing_is_lost_or_doubled_under_random_load)
 {
 	const struct itb_config config = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Adaptive-routing notifications at an interface, and that a blocked VC blocks no other. */
+/* Adaptive-routing notifications at an interface. A blocked VC blocks no other. */
 
 #include "nic/arn_marks.h"
 #include "nic_load.h"
@@ -42,7 +42,7 @@ static void mark(struct end *end, uint16_t destination)
 	give_arn(end, &arn);
 }
 
-/* No credits in this VC from now on; open links renew them at each poll, so without one. */
+/* Removes the credits in this VC. Open links renew them at each poll, so the link is closed. */
 static bool take_without(struct end *end, unsigned closed, struct box *box)
 {
 	struct credit_tx *tx;
@@ -56,7 +56,7 @@ static bool take_without(struct end *end, unsigned closed, struct box *box)
 	return true;
 }
 
-/* The next frame is a data frame to 'to' in 'vc', adapted if that is not its own. */
+/* The next frame is a data frame to 'to' in 'vc', adapted if this is not its own VC. */
 static void check_frame(const struct box *box, uint16_t to, uint8_t vc)
 {
 	const struct frame_header *header = frame_header_const(box->frame);
@@ -99,7 +99,7 @@ UNIT_TEST(marked_messages_leave_in_the_adapted_flow_channel)
 	expect_frame(&a, 1, 0);
 }
 
-/* A loop that is late may date frames back, but not before what they obey. */
+/* A late loop may date frames back, but not to before the notification that they follow. */
 UNIT_TEST(marked_messages_are_not_ready_before_their_arn_was_due)
 {
 	struct box box;
@@ -157,7 +157,7 @@ UNIT_TEST(marked_messages_hold_up_nobody_behind_them)
 	expect_frame(&a, 1, ADAPTED);
 }
 
-/* Also one that the window had let step aside, or that only waited for credits. */
+/* Also a message that stepped aside because of the window, or that only waited for credits. */
 UNIT_TEST(a_message_that_waits_for_credits_goes_on_when_it_is_marked)
 {
 	struct box box;
@@ -218,10 +218,10 @@ UNIT_TEST(frames_that_overtake_in_the_adapted_flow_channel_are_delivered_in_orde
 	assert_int_equal(end_count(&a, NIC_FRAMES_RETRANSMITTED), 0);
 }
 
-/* Else the tree that they are to leave would never drain. */
+/* Otherwise, the tree that they should leave would never drain. */
 UNIT_TEST(marked_messages_wait_for_room_rather_than_leave_by_their_own_vc)
 {
-	unsigned max = MESSAGES - MESSAGES / 4; /* all but what is reserved for VC 0 */
+	unsigned max = MESSAGES - MESSAGES / 4; /* everything except the part reserved for VC 0 */
 	unsigned few = MESSAGES / 8;
 	struct box box;
 	OWNED(end) a;
@@ -233,7 +233,7 @@ UNIT_TEST(marked_messages_wait_for_room_rather_than_leave_by_their_own_vc)
 		assert_false(take_without(&a, ADAPTED, &box));
 	}
 	assert_int_equal(end_count(&a, NIC_MESSAGES_DIVERTED), few);
-	/* As many peers as it takes have the others. */
+	/* As many other peers as needed have the remaining records. */
 	for (unsigned i = few; i < max; i++)
 		vc_share_take(&a.nic->message_share, ADAPTED);
 	assert_int_equal(end_send(&a, 1, 0, 20), 0);
@@ -276,7 +276,7 @@ UNIT_TEST(a_vc_that_has_come_to_a_stop_leaves_the_others_room)
 		if (nic_send(a.nic, &real, a.now) < 0)
 			assert_int_equal(end_send(&a, 1, 0, 20), 0);
 	assert_int_equal(end_send(&a, 1, 0, 20), -EAGAIN);
-	/* Messages and payloads of the others. */
+	/* Messages and payloads of the other peers. */
 	assert_true(nic_has_room(a.nic, 1, 1, a.now));
 	real.destination = 2;
 	real.sl = 1;
@@ -321,7 +321,7 @@ UNIT_TEST(an_adapted_flow_channel_of_its_own_is_needed)
 	nic_routes_destroy(a.routes);
 }
 
-/* Marks that come and go, on paths that lose, double and overtake. */
+/* Marks appear and disappear, on paths that lose, duplicate and overtake. */
 UNIT_WITH(every_message_arrives_once_and_in_order_whatever_is_marked, make, unmake)
 {
 	OWNED(channel) *channel = *state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Interfaces on two machines whose clocks show different times. Host 2 is with host 0. */
+/* Interfaces on two machines whose clocks show different times. Host 2 is on host 0's machine. */
 #include "nic_pair.h"
 
 #define AHEAD (3 * PS_PER_S + 777) /* how far host 1's clock is ahead */
@@ -55,7 +55,7 @@ static struct control_clock box_clock(const struct box *box)
 	return clock;
 }
 
-/* Such a frame with other contents. */
+/* Such a frame with different contents. */
 static void box_put(struct box *box, uint16_t from, uint16_t to, const struct control_clock *clock)
 {
 	struct frame_fields fields = {.kind = FRAME_CLOCK,
@@ -68,7 +68,7 @@ static void box_put(struct box *box, uint16_t from, uint16_t to, const struct co
 	box->packet.bytes = (uint16_t)frame_build(box->frame, &fields);
 }
 
-/* Host 1 asks and host 0 answers; the answer is in 'box' and has not arrived yet. */
+/* Host 1 asks and host 0 answers. The answer is in 'box' and has not arrived yet. */
 static void ask(struct end *ends, struct box *box)
 {
 	send_a_frame(ends, box);
@@ -106,7 +106,7 @@ CLOCKS_TEST(the_receiver_of_data_finds_out_how_far_the_senders_clock_is_off)
 	assert_int_equal(end_count(&ends[1], NIC_CLOCK_ASKS_SENT), 1);
 	assert_int_equal(end_count(&ends[0], NIC_CLOCK_ANSWERS_SENT), 1);
 	assert_int_equal(end_count(&ends[1], NIC_CLOCK_ANSWERS_TAKEN), 1);
-	/* A host that only sends knows nothing, and has no use for it. */
+	/* A host that only sends knows nothing about the clock, and does not need to. */
 	assert_false(is_known(&ends[0], 1));
 }
 
@@ -128,7 +128,7 @@ CLOCKS_TEST(the_first_questions_follow_each_other_faster_than_the_others)
 		}
 		both_wait(ends, PS_PER_MS);
 	}
-	/* 441 ms: eight in the first 80, then one in 100. */
+	/* 441 ms: eight questions in the first 80 ms, then one per 100 ms. */
 	assert_in_range(asked, PEER_CLOCKS_FIRST + 3, PEER_CLOCKS_FIRST + 4);
 }
 
@@ -233,7 +233,7 @@ CLOCKS_TEST(another_clock_begins_anew_and_is_no_step)
 	assert_true(is_known(&ends[1], 0));
 }
 
-/* Host 0 has another life, with another clock, and begins a flow to host 1: its first frame is in
+/* Host 0 has a new life with a different clock, and starts a flow to host 1. Its first frame is in
  * 'box'. */
 static void restart(struct end *ends, struct box *box)
 {
@@ -246,7 +246,7 @@ static void restart(struct end *ends, struct box *box)
 	assert_int_equal(box->packet.kind, FRAME_DATA);
 }
 
-/* The question is due, although the last one was a moment ago. Carries it, and the answer. */
+/* The question is due, although the last one was only a moment ago. Carries it and the answer. */
 static void ask_at_once(struct end *ends)
 {
 	struct box box;
@@ -275,7 +275,7 @@ CLOCKS_TEST(a_sender_that_begins_anew_is_asked_before_its_clock_is_used)
 	assert_true(is_known(&ends[1], 0));
 }
 
-/* The question leaves with the offer, and the answer is here before the first frame. */
+/* The question leaves with the offer, and the answer arrives before the first frame. */
 CLOCKS_TEST(a_new_sender_is_timed_from_its_first_frame)
 {
 	struct box box, data;

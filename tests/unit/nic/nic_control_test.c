@@ -2,7 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "control_pair.h"
 
-/* A data frame of the first end, which has waited, reaches the second; its answer is taken. */
+/* A data frame of the first end, which has waited, reaches the second end. Its answer is
+ * processed. */
 static void answer(struct end *ends, struct box *box)
 {
 	assert_int_equal(end_send(&ends[0], 1, 0, 16), 0);
@@ -15,7 +16,7 @@ static void answer(struct end *ends, struct box *box)
 	carry(box, 0);
 }
 
-/* A notification of another payload in the same frame. */
+/* A notification with a different payload in the same frame. */
 static void change(struct box *box, const struct cn *cn)
 {
 	const struct frame_header old = *frame_header_const(box->frame);
@@ -49,7 +50,7 @@ UNIT_TEST(frames_of_sources_that_measure_have_an_extension)
 		struct box box;
 
 		if (kind == SOURCE_CONTROL_DCQCN)
-			continue; /* refused: it has the virtual clock only */
+			continue; /* refused, because only the virtual clock has it */
 		start_pair(ends, kind);
 		end_send(&ends[0], 1, 0, 16);
 		assert_true(end_take(&ends[0], &box));
@@ -95,7 +96,7 @@ UNIT_TEST(answer_leaves_before_the_acknowledgement)
 	struct box box;
 
 	start_pair(ends, SOURCE_CONTROL_DRB);
-	for (unsigned i = 0; i < 4; i++) /* the fourth is acknowledged at once */
+	for (unsigned i = 0; i < 4; i++) /* the fourth is acknowledged immediately */
 		answer(ends, &box);
 	assert_int_equal(box.packet.kind, FRAME_CN);
 	assert_true(end_take(&ends[1], &box));
@@ -162,7 +163,7 @@ UNIT_TEST(answer_to_an_acknowledged_frame_is_stale)
 	stop_pair(ends);
 }
 
-/* Gives the first end a notification with one thing changed; it must count as foreign. */
+/* Gives the first end a notification with one change. It must count as foreign. */
 #define FOREIGN(ends, good, change_of_cn)                                             \
 	do {                                                                          \
 		struct box forged = (good);                                           \
@@ -345,7 +346,7 @@ UNIT_TEST(other_routes_let_the_source_begin_anew)
 	stop_pair(ends);
 }
 
-/* Marks the next frame to host 1 until its flow pauses; carries all answers. */
+/* Marks the next frame to host 1 until its flow pauses. Carries all answers. */
 static void throttle(struct end *ends)
 {
 	struct box box;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Hosts whose data frames have tags, and somebody between them without the key. */
+/* Hosts whose data frames have tags, and an attacker between them without the key. */
 
 #include "nic_pair.h"
 
@@ -12,7 +12,7 @@ static struct end *begin(struct end *ends)
 {
 	data_tag_derive(&key, &link_key);
 	for (uint16_t host = 0; host < 2; host++) {
-		/* Not the first life: flows have to be begun. */
+		/* In later lives, so flows must be started. */
 		struct nic_config config = end_config(&ends[host], host, 40u + host);
 
 		config.data_key = &key;
@@ -35,7 +35,7 @@ static int send_bytes(struct end *end, uint16_t to, uint32_t bytes)
 	return nic_send(end->nic, &message, end->now);
 }
 
-/* Any other payload, and both CRCs right. */
+/* A different payload, with both CRCs corrected. */
 static void forge_payload(struct box *box)
 {
 	const struct frame_header *header = frame_header_const(box->frame);
@@ -73,7 +73,7 @@ UNIT_TEST(data_with_tags_arrives_whatever_its_size)
 	end_both(ends);
 }
 
-/* The tag is paid for in credits and bytes. */
+/* The tag takes credits and bytes. */
 UNIT_TEST(a_tagged_frame_is_eight_bytes_longer)
 {
 	struct end ends[2];
@@ -88,8 +88,8 @@ UNIT_TEST(a_tagged_frame_is_eight_bytes_longer)
 	end_both(ends);
 }
 
-/* The next frame of the flow, by somebody who has read it: it is not delivered, it begins no flow,
- * and the true one still is. */
+/* The next frame of the flow, from an attacker who has read it. It is not delivered and starts no
+ * flow, and the genuine frame is still accepted. */
 UNIT_TEST(forged_data_is_counted_and_changes_nothing)
 {
 	struct end ends[2];
@@ -130,7 +130,7 @@ UNIT_TEST(data_without_a_tag_is_not_delivered)
 	end_both(ends);
 }
 
-/* Its tags are for the earlier life. An offer that names a frame in flight does not need one. */
+/* Its tags belong to the earlier life. An offer that names a frame in flight needs no tag. */
 UNIT_TEST(a_receiver_that_starts_again_is_met_at_once)
 {
 	struct end ends[2];

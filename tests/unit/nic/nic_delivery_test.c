@@ -21,7 +21,7 @@ UNIT_TEST(a_message_is_cut_at_the_mtu_and_its_last_frame_marked)
 	assert_false(end_take(&a, &box));
 }
 
-/* The next frame; when an ideal interface could have sent it. */
+/* Returns the next frame, and when an ideal interface could have sent it. */
 static weft_time take_ready(struct end *end, enum frame_kind kind, struct box *box)
 {
 	assert_true(end_take(end, box));
@@ -43,7 +43,7 @@ UNIT_TEST(data_is_ready_when_its_message_was_generated)
 	assert_int_equal(take_ready(&a, FRAME_DATA, &box), message.generated_ps);
 }
 
-/* Two acknowledgements in one turn: each frame waited for one of them. */
+/* Two acknowledgements in one iteration: each frame waited for one of them. */
 PAIR_TEST(data_that_waited_for_the_window_is_ready_when_it_opened)
 {
 	struct box data, ack[2];
@@ -78,7 +78,8 @@ UNIT_TEST(a_repetition_is_ready_when_its_timer_has_expired)
 	assert_int_equal(take_ready(&a, FRAME_DATA, &box), a.now);
 }
 
-/* The store is full of messages to one peer; the message to another is older than the room. */
+/* The store is full of messages to one peer. The message to another peer is older than the free
+ * space. */
 PAIR_TEST(a_message_that_was_refused_is_ready_when_there_is_room)
 {
 	struct nic_message message = {.destination = 1, .bytes = 20, .generated_ps = a->now};
@@ -214,7 +215,7 @@ PAIR_TEST(only_what_is_missing_is_sent_again)
 		end_expect(a, &again, i);
 		end_give(b, &again);
 	}
-	end_expect(a, &again, 8); /* and on with the next */
+	end_expect(a, &again, 8); /* and the next one continues */
 	end_give(b, &again);
 	assert_int_equal(b->delivered, 9);
 }
@@ -255,7 +256,7 @@ PAIR_TEST(answers_that_take_long_are_waited_for)
 		end_give(b, &box);
 		end_wait(b, PS_PER_MS);
 		assert_true(end_take(b, &ack));
-		/* The first one it could not know. */
+		/* Before the first answer, it knows no round trip. */
 		for (unsigned ms = 0; ms < (i == 0 ? 15 : 60); ms++) {
 			end_wait(a, PS_PER_MS);
 			if (i > 5)
@@ -271,7 +272,7 @@ PAIR_TEST(answers_that_take_long_are_waited_for)
 }
 
 /* Sends two frames, the second of which arrives first, and the first 'ps' later. Returns true if b
- * asked for it meanwhile; then the repetition arrives too. */
+ * requested it in the meantime; then the repetition also arrives. */
 static bool overtake(struct end *a, struct end *b, weft_time ps)
 {
 	static struct box box[2];
@@ -373,7 +374,7 @@ PAIR_TEST(a_gap_that_lasts_is_asked_for)
 	end_expect(a, &box[0], 0);
 }
 
-/* Retry is 20 ms: a cable that is cut again loses few requests and answers. */
+/* Retry is 20 ms. A cable that is cut again loses few requests and answers. */
 PAIR_TEST(requests_without_an_answer_become_rarer)
 {
 	static struct box box[2];
@@ -589,7 +590,7 @@ UNIT_TEST(a_receiver_that_restarts_gets_what_was_not_acknowledged)
 	end_send(&a, 1, 0, 20);
 	end_send(&a, 1, 0, 3 * PAIR_MTU);
 	end_expect(&a, &box[used], 4);
-	end_give(&b, &box[used++]); /* not known here */
+	end_give(&b, &box[used++]); /* unknown here */
 	assert_int_equal(b.delivered, 0);
 	for (unsigned ms = 0; ms < 50; ms++) {
 		end_wait(&a, PS_PER_MS);
@@ -607,7 +608,7 @@ UNIT_TEST(a_receiver_that_restarts_gets_what_was_not_acknowledged)
 	end_stop(&b);
 }
 
-/* All frames of 'a' are lost until it gives up; 'last' gets its last frame. */
+/* All frames of 'a' are lost until it gives up. 'last' receives its last frame. */
 static void send_in_vain(struct end *a, struct box *last)
 {
 	unsigned failed = a->failed;
@@ -757,7 +758,7 @@ UNIT_TEST(a_late_acknowledgement_of_an_earlier_flow_changes_nothing)
 	end_stop(&b);
 }
 
-/* Both ends as they are after four billion frames less three. */
+/* Both ends after four billion frames minus three. */
 PAIR_TEST(numbers_wrap)
 {
 	struct flow_tx *tx;
@@ -828,7 +829,7 @@ PAIR_TEST(slow_progress_is_progress)
 
 	end_send(a, 1, 0, 6 * PAIR_MTU);
 	for (uint32_t i = 0; i < 6; i++) {
-		/* One frame gets through every 0.5 s; a second without any would be the end. */
+		/* One frame passes every 0.5 s. A second without any would end the flow. */
 		for (unsigned ms = 0; ms < 500; ms++) {
 			end_wait(a, PS_PER_MS);
 			while (end_take(a, &box))
@@ -884,7 +885,7 @@ PAIR_TEST(a_gap_that_closes_in_time_is_not_asked_for)
 	assert_int_equal(box_ack(&ack).again, 0);
 }
 
-/* Damages the next frame of 'a'; true if 'b' asks for it at once. */
+/* Damages the next frame of 'a'. Returns true if 'b' requests it immediately. */
 static bool asks_after_damage(struct end *a, struct end *b, struct box *ask)
 {
 	struct box box;
@@ -908,7 +909,7 @@ PAIR_TEST(the_same_loss_is_asked_for_once_and_another_one_at_once)
 	end_give(a, &ask);
 	end_expect(a, &box, 1);
 	end_give(b, &box);
-	assert_true(asks_after_damage(a, b, &ask)); /* frame 3; 2 is missing, too */
+	assert_true(asks_after_damage(a, b, &ask)); /* frame 3; 2 is also missing */
 	assert_int_equal(box_ack(&ask).expected, 2);
 	assert_int_equal(box_ack(&ask).missing, 2);
 }

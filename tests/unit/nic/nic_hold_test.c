@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* An interface that was told to inject nothing, as while tables are exchanged behind a pause. */
+/* An interface that is told to inject nothing, as during a pause in which tables are exchanged. */
 
 #include "nic_pair.h"
 
@@ -56,7 +56,7 @@ PAIR_TEST(no_timer_notices_a_pause)
 	end_wait(a, 19 * PS_PER_MS);
 	assert_false(end_take(a, &box));
 	assert_int_equal(end_count(a, NIC_RETRY_TIMEOUTS), 0);
-	/* And then one frame, not all. */
+	/* Then it sends one frame instead of all. */
 	end_wait(a, 2 * PS_PER_MS);
 	end_expect(a, &box, 0);
 	assert_false(end_take(a, &box));
@@ -79,7 +79,7 @@ PAIR_TEST(messages_that_waited_through_a_pause_do_not_fail)
 	assert_int_equal(a->failed, 0);
 }
 
-/* Progress within a pause is no reason to wait for longer than the time to give up after it. */
+/* Progress during a pause does not extend the time until the interface gives up afterwards. */
 PAIR_TEST(a_peer_that_is_gone_is_still_given_up)
 {
 	struct box box;
@@ -159,7 +159,7 @@ UNIT_TEST(a_pause_is_no_stall_for_credits)
 	assert_int_equal(a.nic->stalled_vcs, 0);
 }
 
-/* To the choice of routes either. */
+/* Nor to the choice of routes. */
 UNIT_TEST(a_pause_is_no_contention)
 {
 	static const uint8_t way[2][3] = {

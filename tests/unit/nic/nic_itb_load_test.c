@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The promise of delivery when every frame and every acknowledgement passes a third host. */
+/* The guarantee of delivery when every frame and every acknowledgement passes through a third
+ * host. */
 
 #include "nic/nic_private.h"
 #include "nic_load.h"

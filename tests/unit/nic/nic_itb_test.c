@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* In-transit buffers in the interface: host 1 stands on the way from host 0 to host 2 and back. */
+/* In-transit buffers in the interface. Host 1 is on the path between host 0 and host 2, in both
+ * directions. */
 
 #include "nic_pair.h"
 
 #define PORT(n)   (ROUTE_PORT_BIT | (n))
 #define BOXES_MAX 256
 
-/* Two switches before the host on the way, one after it. */
+/* Two switches before the host on the path, and one after it. */
 static const uint8_t route[] = {PORT(1), PORT(2), ROUTE_TYPE_ITB, PORT(3), ROUTE_TYPE_HOST};
 
 struct way {
@@ -30,7 +31,7 @@ static void way_begin(struct end *end, uint16_t host, struct nic_config *config)
 	end_begin(end, config);
 }
 
-/* 'pool' bytes at the host on the way. */
+/* 'pool' is the size of the pool at the host on the path, in bytes. */
 static struct way *way_start_with(uint64_t pool, uint32_t messages)
 {
 	struct way *way = calloc(1, sizeof(*way));
@@ -85,7 +86,7 @@ static struct box *free_box(struct way *way)
 	return NULL;
 }
 
-/* Over the switches to the next interface. */
+/* Through the switches to the next interface. */
 static void cross(struct box *box)
 {
 	const struct frame_header *header = frame_header_const(box->frame);
@@ -98,8 +99,8 @@ static void cross(struct box *box)
 		frame_mutable_word(header->vc, header->vc_original, cursor, header->flags));
 }
 
-/* The next frame that the interface sends, its own or one in transit, at the next interface; NULL:
- * none. The link is not asked to renew its credits. */
+/* Returns the next frame that the interface sends, its own or one in transit, at the next
+ * interface, or NULL. The link is not asked to renew its credits. */
 static struct box *take(struct way *way, struct end *end)
 {
 	struct box *box = free_box(way);
@@ -132,7 +133,7 @@ static struct end *next_end(struct way *way, const struct box *box)
 						    : &way->sink;
 }
 
-/* Carries what all three have to send until nobody has. */
+/* Carries frames until none of the three has any left to send. */
 static void way_exchange(struct way *way)
 {
 	struct end *ends[] = {&way->source, &way->middle, &way->sink};
@@ -152,7 +153,7 @@ static void way_exchange(struct way *way)
 	}
 }
 
-/* 'count' messages of one frame from the source to the host on the way. */
+/* 'count' messages of one frame from the source to the host on the path. */
 static void absorb(struct way *way, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
@@ -206,7 +207,7 @@ UNIT_TEST(messages_and_their_acknowledgements_pass_the_host_on_the_way)
 	assert_int_equal(end_count(&way->middle, NIC_ITB_REINJECTED), 24);
 }
 
-/* Where the output is stopped for good, the input goes on. */
+/* If the output is stopped permanently, the input continues. */
 UNIT_TEST(input_credits_return_at_once_whatever_the_output_does)
 {
 	OWNED(way) *way = way_start();
@@ -225,7 +226,7 @@ UNIT_TEST(input_credits_return_at_once_whatever_the_output_does)
 	assert_null(take(way, &way->middle));
 }
 
-/* 'o' and 'i' for what leaves next, as long as 'wanted'. */
+/* Returns 'o' and 'i' for the frames that leave next, as many as 'wanted'. */
 static void expect_turns(struct way *way, const char *wanted)
 {
 	for (const char *at = wanted; *at != '\0'; at++) {
@@ -284,7 +285,7 @@ UNIT_TEST(who_cannot_go_holds_up_nobody)
 	absorb(way, 8);
 	expect_turns(way, "iiii");
 	assert_null(nic_check(way->middle.nic));
-	expect_turns(way, "iiii"); /* no own ones: their turn is not waited for */
+	expect_turns(way, "iiii"); /* no own frames, so their turn is not waited for */
 	assert_null(take(way, &way->middle));
 }
 
@@ -295,7 +296,7 @@ UNIT_TEST(what_the_full_pool_discards_comes_again_in_order)
 
 	for (unsigned i = 0; i < 100; i++)
 		assert_int_equal(end_send(&way->source, 2, 0, 2 * PAIR_MTU), 0);
-	/* All of them arrive before any goes on. */
+	/* All of them arrive before any leaves. */
 	for (struct box *box; (box = take(way, &way->source)) != NULL;)
 		end_give(&way->middle, box);
 	assert_int_equal(end_count(&way->middle, NIC_ITB_ABSORBED), 71);
@@ -312,7 +313,7 @@ UNIT_TEST(what_the_full_pool_discards_comes_again_in_order)
 		assert_int_equal(way->sink.sequence[i], i);
 }
 
-/* The frames of one message, one after the other, to the end of the way. */
+/* Carries the frames of one message, one by one, to the end of the path. */
 static void carry(struct way *way, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
@@ -336,7 +337,7 @@ UNIT_TEST(a_message_overtaken_by_its_reinjection_is_refused_and_comes_again)
 	assert_int_equal(end_count(&way->middle, NIC_ITB_OVERTAKEN), 1);
 	assert_int_equal(end_count(&way->sink, NIC_DISCARD_END_MARK), 1);
 	assert_int_equal(way->sink.tails, 0);
-	/* It was asked for at once: no timer has to run out. */
+	/* It was requested immediately, without a timer. */
 	way_exchange(way);
 	assert_int_equal(way->sink.tails, 1);
 	assert_int_equal(end_count(&way->source, NIC_FRAMES_RETRANSMITTED), 1);

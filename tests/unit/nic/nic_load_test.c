@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The promise of delivery under random load, on fabrics that break every rule they can. */
+/* The guarantee of delivery under random load, on fabrics that break every rule they can. */
 
 #include "nic_load.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The promise of delivery under random load while routes come, change and go, and interfaces are
- * paused, each for itself. */
+/* The guarantee of delivery under random load while routes appear, change and disappear, and
+ * interfaces are paused, each separately. */
 
 #include "nic_load.h"
 
@@ -25,7 +25,8 @@ static void add_random_route(
 		assert_int_equal(nic_routes_add(routes, to, route, sizeof(route)), 0);
 }
 
-/* One to four routes to each host, one in three by way of a third host; with 'lacking_ppm' none. */
+/* One to four routes to each host, a third of them through a third host; with 'lacking_ppm', some
+ * hosts have none. */
 static struct nic_routes *random_routes(
 	struct channel *channel, uint16_t host, uint32_t lacking_ppm)
 {
@@ -42,7 +43,7 @@ static struct nic_routes *random_routes(
 	return routes;
 }
 
-/* The routes before are freed at once. */
+/* The former routes are freed immediately. */
 static void reroute(struct channel *channel, uint16_t host, uint32_t lacking_ppm)
 {
 	struct station *station = &channel->station[host];
@@ -74,7 +75,7 @@ static void resume_all(struct rerouted *rerouted, bool reroute_all)
 	}
 }
 
-/* Every so many steps something changes at some host. */
+/* At these intervals, something changes at some host. */
 static void run_changing(struct rerouted *rerouted, const struct channel_options *options,
 	uint64_t data_frames, unsigned every, uint32_t lacking_ppm, uint32_t pause_ppm)
 {
@@ -161,8 +162,8 @@ LOAD_TEST(all_that_and_loss_damage_and_doubles_are_survived)
 	channel_stop(&rerouted->channel);
 }
 
-/* As the mapper does it: all pause, what is under way arrives, all routes change, all go on. Nobody
- * takes the time for a loss. */
+/* Like the mapper: all pause, frames in flight arrive, all routes change, all continue. No host
+ * mistakes the pause for a loss. */
 LOAD_TEST(a_change_behind_a_pause_causes_no_repetition)
 {
 	OWNED(channel) *channel = &rerouted->channel;

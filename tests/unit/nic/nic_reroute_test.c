@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* An interface is given other routes while messages wait, are under way and not acknowledged. */
+/* An interface gets different routes while messages wait, are in flight, and are not
+ * acknowledged. */
 
 #include "nic/selectors/route_choice.h"
 #include "nic_pair.h"
 
 #define PORT(n) (ROUTE_PORT_BIT | (n))
 
-/* To every host in the set by way of 'port', or two ways if 'other' is not 0. */
+/* Routes to every host in the set through 'port', or two routes if 'other' is not 0. */
 static struct nic_routes *make_routes(unsigned set, uint8_t port, uint8_t other)
 {
 	struct nic_routes *routes = nic_routes_create(PAIR_HOSTS);
@@ -26,7 +27,7 @@ static struct nic_routes *make_routes(unsigned set, uint8_t port, uint8_t other)
 	return routes;
 }
 
-/* The routes before are freed at once: nothing may point there. */
+/* The former routes are freed immediately, so nothing may point to them. */
 static void change(struct end *end, struct nic_routes *routes)
 {
 	assert_int_equal(nic_set_routes(end->nic, routes, end->now), 0);
@@ -46,7 +47,7 @@ static void start_with(struct end *end, uint16_t host, struct nic_routes *routes
 	end_begin(end, &config);
 }
 
-/* Over the switches to the host; true if it came back at once. */
+/* Through the switches to the host. Returns true if it came back immediately. */
 static bool carry(struct end *to, struct box *box)
 {
 	const struct frame_header *header = frame_header_const(box->frame);
@@ -113,7 +114,7 @@ UNIT_TEST(a_repetition_goes_by_the_new_route)
 	end_send(&a, 1, 0, PAIR_MTU);
 	expect_by(&a, &box, 0, 1);
 	change(&a, make_routes(ALL, 2, 0));
-	assert_false(end_take(&a, &box)); /* the change alone is no reason to repeat it */
+	assert_false(end_take(&a, &box)); /* the change alone is not a reason to repeat it */
 	end_wait(&a, 21 * PS_PER_MS);
 	end_wait(&a, 21 * PS_PER_MS);
 	expect_by(&a, &box, 0, 2);
@@ -405,7 +406,7 @@ UNIT_TEST(what_was_learnt_of_other_routes_is_forgotten)
 	assert_int_equal(*route_choice_coefficient(choice, 2, 0), ROUTE_CHOICE_ONE);
 }
 
-/* Its time began on another route. */
+/* Its time started on another route. */
 UNIT_TEST(a_message_that_changed_its_route_teaches_nothing)
 {
 	OWNED(end) a;

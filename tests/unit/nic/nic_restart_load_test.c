@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The promise of delivery between two hosts that die and come back, each for itself, over a path
- * that goes dark for longer than senders have patience, delays every frame by another time, loses
- * and doubles some, and has a stranger on it: frames recorded at any time, also in earlier lives,
- * are sent again, and frames with random numbers are injected. Messages are numbered over all lives
- * of their sender: in one life of its host a receiver sees rising numbers only, so none twice, and
- * whatever was acknowledged has been seen by some life. */
+/* The guarantee of delivery between two hosts that die and restart independently. Their path goes
+ * dark for longer than senders wait, delays every frame by a different time, and loses and
+ * duplicates some. An attacker on the path replays frames recorded at any time, also in earlier
+ * lives, and injects frames with random numbers. Messages are numbered over all lives of their
+ * sender. In one life of its host, a receiver therefore sees only rising numbers, so none twice,
+ * and every acknowledged message was received in some life. */
 
 #include "base/rng.h"
 #include "nic_pair.h"
 
 #define STEP_PS        (100 * PS_PER_US)
-#define DELAY_STEPS    30u /* a frame is under way for less */
+#define DELAY_STEPS    30u /* maximum time that a frame is in flight */
 #define GIVE_UP_STEPS  1000u
 #define MESSAGES_MAX   100000u
 #define BYTES_MIN      sizeof(uint32_t)
@@ -37,14 +37,14 @@ struct flight {
 struct host {
 	struct end end; /* first: what end_begin() fills */
 	struct bed *bed;
-	uint64_t back_at; /* if it is away */
+	uint64_t back_at; /* if it is down */
 	uint64_t dark_until;
 	struct flight *coming;
-	uint32_t sent, next; /* messages: numbered by this host; least that may come here */
+	uint32_t sent, next; /* numbered by this host; lowest that may arrive here */
 	uint8_t part[BYTES_MAX];
 	uint32_t part_bytes;
 	bool alive;
-	bool seen[MESSAGES_MAX]; /* numbers that have come here, in any life */
+	bool seen[MESSAGES_MAX]; /* numbers that have arrived here, in any life */
 };
 
 struct bed {
@@ -169,7 +169,7 @@ static void send_to(struct host *to, const struct box *box)
 	to->coming = flight;
 }
 
-/* All that the host has to send is on its way, or lost. */
+/* Everything that the host has to send is in flight, or lost. */
 static void send_frames(struct host *host)
 {
 	struct bed *bed = host->bed;
@@ -190,7 +190,7 @@ static void send_frames(struct host *host)
 	}
 }
 
-/* A frame of a kind that goes from end to end, with random numbers everywhere. */
+/* An end-to-end frame with random numbers in every field. */
 static void forge(struct bed *bed, struct host *to)
 {
 	static const uint8_t kinds[] = {FRAME_DATA, FRAME_ACK, FRAME_FLOW};
@@ -292,7 +292,7 @@ static void bed_step(struct bed *bed)
 	host_step(&bed->host[1]);
 }
 
-/* It dies now and then, and what it sends is lost for a while now and then. */
+/* The host dies now and then, and its frames are lost for a while now and then. */
 static void have_an_accident(struct host *host)
 {
 	struct bed *bed = host->bed;
@@ -320,7 +320,7 @@ static void run_accidents(struct bed *bed)
 	}
 }
 
-/* Both are there and the path is good: whatever is left ends, and what is sent then arrives. */
+/* Both hosts are up and the path is good: everything left over ends, and new messages arrive. */
 static void run_end(struct bed *bed)
 {
 	for (unsigned i = 0; i < 2; i++)

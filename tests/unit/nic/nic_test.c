@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The interface apart from reliable delivery: queues, credits, routes, what it refuses. */
+/* The interface without reliable delivery: queues, credits, routes, and what it refuses. */
 
 #include "nic_pair.h"
 
@@ -184,7 +184,7 @@ UNIT_TEST(peers_that_stand_still_leave_room_for_others)
 	assert_int_equal(a.nic->tx[2].held, 16);
 	while (end_take(&a, &box))
 		;
-	for (unsigned i = 0; i < 100; i++) { /* a third one goes on at will */
+	for (unsigned i = 0; i < 100; i++) { /* a third one continues freely */
 		assert_true(nic_has_room(a.nic, 3, 0, a.now));
 		assert_int_equal(end_send(&a, 3, 0, 20), 0);
 		end_expect(&a, &box, i);
@@ -417,7 +417,7 @@ UNIT_TEST(blocks_are_free_again_even_while_a_frame_waits_for_others)
 	assert_int_equal(nic_link(b.nic)->rx[0].received, box[1].packet.blocks);
 }
 
-/* A frame from host 0 to host 1 with this route and cursor; a correct CRC. */
+/* A frame from host 0 to host 1 with this route and cursor, and a correct CRC. */
 static void make_frame(struct box *box, const uint8_t *route, uint8_t length, uint8_t cursor)
 {
 	struct frame_fields fields = {.kind = FRAME_DATA,
@@ -513,7 +513,7 @@ UNIT_TEST(control_frames_that_make_no_sense_are_counted)
 	box.packet.bytes = (uint16_t)frame_build(box.frame, &fields);
 	assert_true(end_give(&b, &box));
 	assert_int_equal(end_count(&b, NIC_CONTROL_IGNORED), 1);
-	fields.kind = FRAME_SCOUT; /* those for an agent do not come to the interface */
+	fields.kind = FRAME_SCOUT; /* frames for an agent do not reach the interface */
 	box.packet.bytes = (uint16_t)frame_build(box.frame, &fields);
 	assert_true(end_give(&b, &box));
 	assert_int_equal(end_count(&b, NIC_AGENT_ASTRAY), 1);
@@ -542,8 +542,8 @@ static weft_time frame_time(const struct box *box)
 	return (box->packet.bytes + FRAME_WIRE_OVERHEAD) * PS_PER_NS;
 }
 
-/* By contention, a byte in 1 ns; frames as close as the link lets them, but for 'late_ps' before
- * the last one. The route of the next message. */
+/* Selects by contention. A byte takes 1 ns. Frames are as close as the link permits, except for
+ * 'late_ps' before the last one. Returns the route of the next message. */
 static unsigned route_after_a_message_held_back_for(weft_time late_ps, bool again)
 {
 	OWNED(end) a;
@@ -560,7 +560,7 @@ static unsigned route_after_a_message_held_back_for(weft_time late_ps, bool agai
 		assert_true(end_take(&a, &box));
 		a.now += frame_time(&box) + (i == 2 ? late_ps : 0);
 	}
-	if (again) { /* the frames that a timer repeats do not count */
+	if (again) { /* frames that a timer repeats do not count */
 		end_wait(&a, config.retry_ps);
 		assert_true(end_take(&a, &box));
 		assert_int_equal(box.frame[FRAME_HEADER_BYTES], ROUTE_PORT_BIT);

@@ -7,7 +7,7 @@
 
 #define HOSTS 4096u
 
-/* Which of the allocations to come fails, from 1; 0: none. */
+/* Which of the next allocations fails, from 1; 0: none. */
 static unsigned failing;
 
 void *__real_calloc(size_t count, size_t size);
@@ -43,7 +43,7 @@ static void init(struct pair_numbers *numbers, enum pair_numbers_kind kind, uint
 		pair_numbers_init(numbers, kind, hosts, kind == PAIR_NUMBERS_FEW ? NULL : &given));
 }
 
-/* Memory between the numbers in the caller's memory is another's. */
+/* The memory between the numbers in the caller's memory belongs to others. */
 static void expect_no_more_than_the_numbers(enum pair_numbers_kind kind)
 {
 	const uint8_t *bytes = (const uint8_t *)memory;
@@ -53,7 +53,7 @@ static void expect_no_more_than_the_numbers(enum pair_numbers_kind kind)
 			assert_int_equal(kind == PAIR_NUMBERS_ALL ? memory[i] : bytes[i], 0);
 }
 
-/* As pair_numbers_pass(), of an array. */
+/* Like pair_numbers_pass(), on an array. */
 static bool pass(uint32_t *array, uint32_t host, uint32_t sequence)
 {
 	if ((int32_t)(sequence - array[host]) < 0)
@@ -237,7 +237,7 @@ UNIT_TEST(no_number_is_lost_when_memory_is_short_once)
 		while (nth_allocation_fails(PAIR_NUMBERS_FEW, nth, min[i]))
 			nth++;
 		assert_true(nth > 5);
-		/* Without the first one, the table, the first large number would be lost. */
+		/* Without the first number, the table, the first large number would be lost. */
 		for (nth = 2; nth_allocation_fails(PAIR_NUMBERS_BYTES, nth, min[i]);)
 			nth++;
 		assert_true(nth > 4);

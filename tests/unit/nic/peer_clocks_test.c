@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Host 0 asks host 1 for its time, over ways whose length the test chooses. Times in the world are
- * true; the clock of host 1 is ahead and may run too fast. */
+/* Host 0 asks host 1 for its time over paths whose length the test chooses. World times are true.
+ * The clock of host 1 is ahead, and may run too fast. */
 #include "nic/clock/peer_clocks.h"
 
 #include "unit.h"
@@ -23,10 +23,10 @@ struct world {
 	weft_time ahead;       /* host 1, since 'turned' */
 	weft_time turned;
 	int64_t ppm;
-	bool astray; /* the clock does what no bound assumes */
+	bool astray; /* the clock violates the assumed bounds */
 	struct flight flight[FLYING];
 	unsigned flying;
-	unsigned lose; /* so many questions */
+	unsigned lose; /* number of open questions */
 	unsigned asked, taken, stepped, refused;
 };
 
@@ -78,7 +78,7 @@ static weft_time shown(const struct world *world, uint16_t host)
 	return world->now + (host == 1 ? ahead(world) : 0);
 }
 
-/* From now on host 1 runs so much faster. */
+/* From now on, host 1 runs this much faster. */
 static void turn(struct world *world, int64_t ppm)
 {
 	world->ahead = ahead(world);
@@ -156,7 +156,8 @@ static bool is_known(const struct world *world)
 	return true;
 }
 
-/* For so long data arrives at host 0. How long the clock of host 1 was known, when it was. */
+/* Data arrives at host 0 for this long. Returns how long the clock of host 1 was known while it
+ * arrived. */
 static weft_time run(struct world *world, weft_time ps)
 {
 	weft_time until = world->now + ps, known = 0;
@@ -170,7 +171,7 @@ static weft_time run(struct world *world, weft_time ps)
 }
 
 /* The quick start replaces its own first questions before answers that take longer than a second
- * are here; the ones behind it remain open. */
+ * arrive. The later questions remain open. */
 #define SLACK (200 * PS_PER_MS)
 
 UNIT_WITH(a_clock_is_known_after_a_round_trip_and_from_then_on, set_up, tear_down)
@@ -210,7 +211,7 @@ WORLD_TEST(an_answer_that_takes_longer_than_questions_are_open_is_refused)
 	assert_true(world->refused > 20);
 }
 
-/* Somebody has kept it; the host has asked for nothing since. */
+/* An attacker kept it. The host has asked for nothing since. */
 WORLD_TEST(an_answer_that_comes_much_later_is_refused)
 {
 	world->way[0] = world->way[1] = STEP;
@@ -224,7 +225,7 @@ WORLD_TEST(an_answer_that_comes_much_later_is_refused)
 	assert_int_equal(world->taken, 0);
 }
 
-/* Its way and the stay there took no time that a clock shows. */
+/* Its delay and the stay there took no time that a clock shows. */
 WORLD_TEST(an_answer_in_the_nanosecond_of_its_question_is_taken)
 {
 	world->now += PS_PER_NS / 2;
@@ -245,7 +246,7 @@ WORLD_TEST(no_two_open_questions_have_the_same_number)
 	}
 }
 
-/* Exchanges until the clock is known, a second ago. */
+/* Exchanges until the clock was known, a second ago. */
 static void get_to_know(struct world *world)
 {
 	world->way[0] = world->way[1] = 2 * STEP;
@@ -257,7 +258,7 @@ static void get_to_know(struct world *world)
 	assert_true(is_known(world));
 }
 
-/* Asks host 1, whatever the time, and leaves the question on its way. */
+/* Asks host 1, whatever the time is, and leaves the question in flight. */
 static void ask_now(struct world *world)
 {
 	leave(world, 0, peer_clocks_question(world->clocks[0], 1, world->now));
@@ -295,7 +296,7 @@ WORLD_TEST(an_answer_to_a_question_before_the_offer_does_not)
 	assert_true(peer_clocks_wants(world->clocks[0], 1, world->now));
 }
 
-/* The offers before the last are not remembered, so another life may have been offered that one. */
+/* Offers before the last are not remembered, so another life may have received that one. */
 WORLD_TEST(an_answer_does_not_vouch_for_the_flow_of_an_earlier_offer)
 {
 	get_to_know(world);
@@ -317,12 +318,12 @@ WORLD_TEST(the_offer_that_is_repeated_is_the_first_of_its_kind)
 	take_answer(world);
 	peer_clocks_begin(world->clocks[0], 1, true);
 	assert_true(is_known(world));
-	/* And vouches for one flow. */
+	/* And only one flow is confirmed. */
 	peer_clocks_begin(world->clocks[0], 1, true);
 	assert_false(is_known(world));
 }
 
-/* It is late, and of the clock that was. */
+/* It is late, and from the former clock. */
 WORLD_TEST(a_question_before_the_offer_is_closed_when_the_flow_begins)
 {
 	struct control_clock early;
@@ -357,7 +358,7 @@ WORLD_TEST(a_clock_that_was_set_is_soon_known_again)
 	world->astray = false;
 	assert_int_equal(world->stepped, 1);
 	assert_true(is_known(world));
-	/* And is asked no less often than before. */
+	/* And it is not asked less often than before. */
 	assert_in_range(asked_in(world, PS_PER_S), 9, 11);
 }
 

@@ -51,7 +51,7 @@ static void hear(unsigned which, uint32_t waiting, unsigned first, unsigned flow
 	pr_drb_on_notification(&control, &path, &episode, TO, &cn, 0);
 }
 
-/* All open paths wait so long. */
+/* All open paths have this waiting time. */
 static void hear_all(uint32_t waiting, unsigned first, unsigned flows)
 {
 	for (unsigned i = 0, open = path.open; i < open && i < path.open; i++)
@@ -67,7 +67,7 @@ static void solve(unsigned first, unsigned flows)
 	hear_all(500, 0, 0); /* 1 / (3 / 600) = 200 */
 }
 
-/* All paths but one close. */
+/* Closes all paths except one. */
 static void settle(void)
 {
 	while (path.open > 1)

@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #define HOSTS 5
-#define RATE  160000000 * UINT64_C(8) /* a byte in 6.25 ns, the thesis' links */
+#define RATE  160000000 * UINT64_C(8) /* a byte takes 6.25 ns on the thesis' links */
 
 static uint8_t sets[HOSTS * ROUTE_CHOICE_ROUTES_MAX];
 
@@ -42,7 +42,8 @@ static unsigned choose(struct route_choice *choice, unsigned count, uint32_t byt
 	return route_choice_choose(choice, 1, count, bytes);
 }
 
-/* A message of 512 bytes over route 'index' took 'tenths' times a tenth of what it takes alone. */
+/* A message of 512 bytes over route 'index' took 'tenths' tenths of the time that it takes
+ * alone. */
 static void sent(struct route_choice *choice, unsigned count, unsigned index, unsigned tenths)
 {
 	const weft_time start = 1000, alone = 512 * 6250;
@@ -174,7 +175,7 @@ UNIT_TEST(short_messages_take_the_set_with_few_itbs_and_long_ones_the_other)
 	assert_int_equal(choose(&choice, 3, 64), 0);
 	assert_int_equal(choose(&choice, 3, 65), 2);
 	assert_int_equal(choose(&choice, 3, 512), 2);
-	belong(2, 1, 2); /* in whatever order they stand */
+	belong(2, 1, 2); /* in any order */
 	assert_int_equal(choose(&choice, 3, 32), 1);
 	assert_int_equal(choose(&choice, 3, 512), 0);
 	belong(1, 3, 1); /* a route that both sets have */
@@ -216,7 +217,7 @@ UNIT_TEST(detect_leaves_the_first_set_only_above_one_and_k)
 		assert_int_equal(choose(&choice, 2, 32), 0);
 		sent(&choice, 2, 0, (1 + k[i]) * 10 + 1);
 		assert_int_equal(choose(&choice, 2, 32), 1);
-		/* Forgetting lets it come back. */
+		/* Forgetting makes it usable again. */
 		sent(&choice, 2, 1, 10);
 		assert_int_equal(choose(&choice, 2, 32), 0);
 		/* The coefficients of the other set do not send messages back. */

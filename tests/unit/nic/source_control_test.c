@@ -10,7 +10,7 @@
 static struct source_control *control;
 static const uint8_t switches[] = {2, 4, 4, 4};
 
-/* Zero-load times 100 + 10 a switch: 120, 140. */
+/* Zero-load times of 100, plus 10 per switch: 120, 140. */
 static void start(enum source_control_kind kind)
 {
 	struct source_control_config config;
@@ -52,7 +52,7 @@ static uint64_t count(enum source_control_counter counter)
 	return counts[counter];
 }
 
-/* Paths that messages take now, as a set. */
+/* Paths that messages currently use, as a set. */
 static unsigned taken(void)
 {
 	unsigned set = 0;
@@ -199,7 +199,7 @@ TEST(flows_to_other_hosts_open_a_path)
 	assert_int_equal(180, source_control_ready_ns(control, TO));
 }
 
-/* All links are busy with ever other flows. */
+/* All links are busy with ever different flows. */
 TEST(flows_that_never_come_again_open_nothing)
 {
 	start(SOURCE_CONTROL_DRB_CC);
@@ -218,7 +218,7 @@ TEST(flows_that_no_longer_come_again_close_what_is_open)
 	assert_int_equal(1, taken());
 }
 
-/* So many flows, one after the other, again and again. */
+/* This many flows, one after the other, repeatedly. */
 static void hear_in_turn(uint16_t flows)
 {
 	start(SOURCE_CONTROL_DRB_CC);
@@ -251,7 +251,7 @@ TEST(an_incast_slows_down_and_opens_nothing)
 	start(SOURCE_CONTROL_DRB_CC);
 	hear(incast);
 	assert_int_equal(1, taken());
-	/* Two other sources: two packets' pause. */
+	/* Two other sources cause a pause of two packets. */
 	source_control_sent(control, TO, 80, 100);
 	assert_int_equal(100 + 80 + 160, source_control_ready_ns(control, TO));
 }

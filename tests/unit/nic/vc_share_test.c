@@ -62,7 +62,7 @@ UNIT_TEST(an_empty_store_has_no_room)
 	assert_false(vc_share_has_room(&share, 1));
 }
 
-/* Never more than there is, each VC always its own part, and nothing is lost. */
+/* Never more than the total, each VC always gets its own part, and nothing is lost. */
 UNIT_TEST(it_holds_whatever_the_order_of_taking_and_giving_back)
 {
 	struct vc_share share;

@@ -8,7 +8,7 @@
 
 #include "needs.h"
 
-#define OTHER 12345 /* a user that this machine need not know */
+#define OTHER 12345 /* a user who need not exist on this machine */
 
 static char root[32], path[64];
 static struct error error;
@@ -92,7 +92,7 @@ CASE(a_folder_that_others_may_write_into_is_refused)
 	is_refused(private_dir_make(path, &error), "is writable by other users (mode 1707)");
 }
 
-/* As root, the processes of a lab have no privilege to pass them either. */
+/* Even as root, because the processes of a lab lack the privilege to pass them. */
 CASE(a_folder_that_its_user_cannot_enter_is_refused)
 {
 	char inner[128];
@@ -134,7 +134,7 @@ CASE(a_folder_in_one_of_another_user_is_refused)
 	is_refused(private_dir_check(path, &error), "belongs to user 12345; expected 0");
 }
 
-/* He may lead it elsewhere after the check. */
+/* The user may redirect it after the check. */
 CASE(a_way_over_a_link_of_another_user_is_refused)
 {
 	char folder[192];

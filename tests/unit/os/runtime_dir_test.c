@@ -9,7 +9,7 @@
 
 #include "needs.h"
 
-static unsigned user; /* that no other process has, nor this one before */
+static unsigned user; /* that no other process uses, and this one has not used */
 static char expected_base[32];
 
 static int set_up(void **state)
@@ -27,7 +27,7 @@ static int tear_down(void **state)
 	return system(command);
 }
 
-/* In a child, which ends with what it returns. */
+/* In a child, which exits with the result. */
 static int as_user(int (*run)(void))
 {
 	pid_t pid = fork();
@@ -81,7 +81,7 @@ CASE(a_user_with_a_session_has_its_folder)
 	assert_int_equal(as_user(has_the_folder_of_the_session), 0);
 }
 
-/* After su, it is the folder of another user. */
+/* After su, the folder belongs to another user. */
 CASE(root_has_run_whatever_the_session)
 {
 	need_root();

@@ -16,7 +16,7 @@
 #define PIPE_ROOM 65536
 #define ALL       (16 * PIPE_ROOM)
 
-/* Global: the handler can reach nothing else. */
+/* Global, because the handler can reach nothing else. */
 static atomic_bool stop;
 
 static void on_signal(int number)
@@ -61,7 +61,7 @@ static void wait_until_full(const struct lab *lab)
 	}
 }
 
-/* A reader that stops reading in the middle, and a signal then. */
+/* A reader that stops reading in the middle, and then a signal. */
 static void *read_some(void *ctx)
 {
 	struct lab *lab = ctx;
@@ -69,7 +69,7 @@ static void *read_some(void *ctx)
 
 	wait_until_full(lab);
 	assert_int_equal(read(lab->end[0], bytes, sizeof(bytes)), sizeof(bytes));
-	/* The writer has written a part of its piece, and waits. */
+	/* The writer has written a part of its data, and waits. */
 	wait_until_full(lab);
 	pthread_kill(lab->writer, SIGUSR1);
 	return NULL;

@@ -14,7 +14,7 @@
 
 static char root[] = "/tmp/weft-client-XXXXXX";
 
-/* The socket of a program that accepts no connection, with room for one. */
+/* The socket of a program that accepts no connection, with space for one. */
 static int listen_only(const char *prefix)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -41,7 +41,7 @@ UNIT_TEST(a_program_that_accepts_nothing_is_not_waited_for)
 
 	assert_non_null(mkdtemp(root));
 	listener = listen_only("stopped");
-	/* The first connection waits for a greeting. There is no room for the second one. */
+	/* The first connection waits for a greeting. There is no space for the second one. */
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(telemetry_client_open("stopped", WAIT_MS, &error), -ETIMEDOUT);
 	assert_non_null(strstr(error.text, "timed out"));

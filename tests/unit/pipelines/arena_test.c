@@ -12,7 +12,7 @@
 #define PAGE  ((size_t)4096)
 #define BYTES ((size_t)40 << 20) /* more than a piece of an arena */
 
-/* Pages of 4 KiB that are in memory. */
+/* Returns the number of 4 KiB pages that are in memory. */
 static size_t present(const uint8_t *memory, size_t bytes)
 {
 	uintptr_t first = ((uintptr_t)memory + PAGE - 1) & ~(PAGE - 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Control planes over a fabric in memory, whose devices do with orders and with frames of the
- * mapper what the poll loops do, and carry no data. */
+/* Control planes over a fabric in memory. Its devices handle orders and mapper frames like the poll
+ * loops, but carry no data. */
 
 #include "mapping/control_plane.h"
 #include "mapping/control_plane_private.h"
@@ -170,7 +170,7 @@ static void turn_loop(struct world *world, struct device *device)
 
 /* --- the world --- */
 
-/* The usual one would ask again too soon: a frame takes a turn at each device. */
+/* The default would ask again too soon, because a frame takes one iteration at each device. */
 static struct mapper_config patient_mapper(const char *algorithm, bool tables)
 {
 	struct mapper_config config = mapper_usual(algorithm, tables);
@@ -182,7 +182,7 @@ static struct mapper_config patient_mapper(const char *algorithm, bool tables)
 	return config;
 }
 
-/* Devices with an odd number live in the second process, if there is one. */
+/* Devices with odd numbers are in the second process, if there is one. */
 static unsigned plane_of(const struct world *world, uint32_t number)
 {
 	return world->plane[1] != NULL ? number % 2 : 0;
@@ -302,7 +302,7 @@ static bool run_until_routed(struct world *world, weft_time time)
 
 /* --- what the tables say --- */
 
-/* Follows the route of 'from' to 'to', or the switches' tables, over the cables that are there. */
+/* Follows the route of 'from' to 'to', or the switches' tables, over the existing cables. */
 static bool leads(struct world *world, uint32_t from, uint16_t to)
 {
 	const struct host_tables *tables =
@@ -340,7 +340,7 @@ static unsigned count_ways(struct world *world)
 	return ways;
 }
 
-/* 4 switches, 8 hosts, every two switches joined. */
+/* 4 fully connected switches with 8 hosts. */
 #define NETWORK "full:switches=4,hosts=2"
 #define WAYS    (8 * 7)
 #define A_WHILE (400 * PS_PER_MS)
@@ -371,7 +371,7 @@ UNIT_TEST(two_processes_find_each_other)
 	assert_int_equal(count_ways(&world), WAYS);
 }
 
-/* Every cable between switches in turn, one after the other is repaired. */
+/* Cuts every cable between switches in turn. Each is repaired before the next is cut. */
 UNIT_TEST(a_cut_cable_is_gone_round)
 {
 	const struct mapper_config mapper = patient_mapper("ud", true);
@@ -423,7 +423,7 @@ static json_int_t count_refusing(struct world *world)
 	return refusing;
 }
 
-/* Its agent has them and says so; the loop knows that it cannot use them. */
+/* Its agent has them and reports this, but the loop knows that it cannot use them. */
 UNIT_TEST(a_device_that_refuses_its_tables_is_not_routed)
 {
 	const struct mapper_config mapper = patient_mapper("ud", true);
@@ -451,7 +451,7 @@ static json_int_t count_forged(struct world *world)
 	return forged;
 }
 
-/* Each makes a fabric of what has its key. */
+/* Each maps a fabric from the devices with its key. */
 UNIT_TEST(processes_with_different_keys_know_nothing_of_each_other)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
@@ -476,7 +476,7 @@ UNIT_TEST(processes_with_different_keys_know_nothing_of_each_other)
 	assert_false(is_routed(&world));
 }
 
-/* Up/down routes before and after a cable was cut do not always go together. */
+/* Up/down routes before and after a cable was cut are not always compatible. */
 UNIT_TEST(a_pause_reaches_all_loops_and_ends)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
@@ -515,8 +515,8 @@ static struct control_device *leader_in(struct world *world)
 	return NULL;
 }
 
-/* Cuts cables until a change has to drain the fabric, up to the moment before a round in which the
- * mapper's own device is to say that it is idle, as it was when its loop looked last. */
+/* Cuts cables until a change has to drain the fabric. Stops just before a round in which the
+ * mapper's own device will report that it is idle, as it was when its loop last checked. */
 static const struct distribution_target *go_to_a_round(struct world *world)
 {
 	struct control_device *leader = leader_in(world);
@@ -539,7 +539,7 @@ static const struct distribution_target *go_to_a_round(struct world *world)
 	return NULL;
 }
 
-/* Nobody knows what waits at a port that no loop has looked at since the question. */
+/* If no loop has checked a port since the request, the frames waiting there are unknown. */
 UNIT_TEST(the_mappers_own_device_answers_when_its_loop_has_looked)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
@@ -616,7 +616,7 @@ static json_int_t number_of(const json_t *object, const char *key)
 	return json_integer_value(json_object_get(object, key));
 }
 
-/* All cables go while the switches are paused: no switch hears of a mapper any more. */
+/* All cables are cut while the switches are paused, so no mapper can reach a switch. */
 UNIT_TEST(a_pause_that_no_mapper_ends_is_over_in_the_loops_too)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
@@ -659,7 +659,7 @@ UNIT_TEST(the_status_says_who_leads_and_whom_all_follow)
 	all = ask_status(&world);
 	leader = leader_of(all);
 	assert_non_null(leader);
-	/* The only one with a priority. */
+	/* The only device with a priority. */
 	assert_string_equal(json_string_value(json_object_get(leader, "host")), "h2");
 	assert_int_equal(number_of(leader, "devices"), 12);
 	assert_int_equal(number_of(leader, "cables"), 14);
@@ -693,7 +693,7 @@ UNIT_TEST(a_device_that_no_mapper_reaches_is_said_to_hear_nothing)
 		bool nothing = json_is_true(json_object_get(agent, "silent"));
 
 		assert_int_equal(nothing, number_of(agent, "heard_ns") > 100000000);
-		/* The mapper hears itself. */
+		/* The mapper receives its own frames. */
 		if (strcmp(json_string_value(json_object_get(agent, "device")), "h2") == 0)
 			assert_int_equal(number_of(agent, "heard_ns"), 0);
 		if (strcmp(json_string_value(json_object_get(agent, "device")), "s0") == 0)
@@ -755,7 +755,7 @@ static void expect_news(struct world *world, const char *begin, const char *part
 	free(text);
 }
 
-/* Nothing is printed where agents wait. */
+/* Nothing is printed while agents wait. */
 UNIT_TEST(what_somebody_is_to_be_told_waits_for_whoever_prints_it)
 {
 	struct mapper_config mapper = patient_mapper("dor", true);
@@ -793,7 +793,7 @@ UNIT_TEST(of_news_that_nobody_takes_the_latest_are_kept)
 	expect_news(&world, "found: h2: ", "is not as expected", false);
 }
 
-/* Tables of dmodk leave a choice, and those of ud, made instead of them, none. */
+/* Tables of dmodk contain alternatives, and those of ud, which replace them, contain none. */
 UNIT_TEST(adaptive_routing_without_a_choice_is_told_of)
 {
 	static const char *const networks[] = {"rlft:ports=4,stages=2", NETWORK};
@@ -817,7 +817,7 @@ UNIT_TEST(adaptive_routing_without_a_choice_is_told_of)
 	}
 }
 
-/* The map that a process writes for h2; the caller destroys it. */
+/* Returns the map that a process writes for h2. The caller destroys it. */
 static struct topology *written_map(struct world *world)
 {
 	struct topology *found;
@@ -847,7 +847,7 @@ UNIT_TEST(the_map_is_written_as_a_topology)
 	assert_int_equal(miscabling_report(found, world.topology, NULL), 0);
 }
 
-/* Its hosts are gone with it: in a topology file they would have to have links. */
+/* Its hosts are also missing, because hosts in a topology file need links. */
 UNIT_TEST(a_map_without_a_dead_switch_is_a_topology_too)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Images as devices use them: for all hosts of the process's topology, found or not. */
+/* Images as devices use them: for all hosts of the process's topology, whether discovered or
+ * not. */
 
 #include "mapping/control_plane_private.h"
 
@@ -10,7 +11,7 @@
 #include "route/route_algorithm.h"
 #include "unit.h"
 
-#define FOUND 6 /* hosts of the map; two of the file are missing, the highest numbers */
+#define FOUND 6 /* hosts of the map; two of the file, with the highest numbers, are missing */
 #define FILED 8
 
 UNIT_TEST(a_scheme_has_a_queue_for_hosts_that_were_not_found)
@@ -35,7 +36,7 @@ UNIT_TEST(a_scheme_has_a_queue_for_hosts_that_were_not_found)
 	free(image.bytes);
 }
 
-/* Selectors that combine sets (three-sets, say) look there. */
+/* Selectors that combine sets, such as three-sets, read it there. */
 UNIT_TEST(routes_tell_the_sets_that_they_belong_to)
 {
 	const struct route_algorithm *all[] = {

@@ -87,12 +87,12 @@ TEST(a_frame_without_room_is_refused_and_counted)
 	assert_true(up(*state, 3));
 }
 
-/* Frames that waited in other ports when the question came are handled before the answer. */
+/* Frames that waited in other ports when the request arrived are handled before the answer. */
 TEST(a_question_waits_for_a_whole_turn_of_the_loop)
 {
 	assert_true(up(*state, 1));
 	assert_false(take(*state, 1));
-	turns(*state, 1, true); /* ends the turn in which it came */
+	turns(*state, 1, true); /* ends the iteration in which it arrived */
 	assert_false(take(*state, 1));
 	turns(*state, 1, true);
 	assert_true(take(*state, 1));
@@ -170,7 +170,7 @@ TEST(orders_arrive_in_order_with_frames_between_them)
 	assert_null(device_control_next(*state));
 }
 
-/* Neither what was idle before the pause nor what was so before the resumption counts. */
+/* Idleness before the pause or before the resumption does not count. */
 TEST(idle_is_said_of_what_came_after_the_last_order)
 {
 	turns(*state, 1, true);
@@ -210,7 +210,7 @@ TEST(frames_leave_room_for_other_orders)
 	assert_true(device_control_ready(*state));
 }
 
-/* The leak checker of the sanitized build judges who frees what. */
+/* The leak checker of the sanitized build detects if an object is not freed, or freed twice. */
 TEST(tables_go_down_and_the_old_ones_come_back)
 {
 	struct switch_tables *first = switch_tables_create(3), *second = switch_tables_create(3);
@@ -242,7 +242,8 @@ static void commit_next(struct device_control *control, bool refused)
 	assert_int_equal(device_control_collect(control), 1);
 }
 
-/* Only the device knows whether it uses the tables; that they are on their way is no answer yet. */
+/* Only the device knows whether it uses the tables. That they are in transit is not an answer
+ * yet. */
 TEST(the_control_thread_learns_that_the_last_tables_were_refused)
 {
 	commit_next(*state, false);
@@ -323,7 +324,7 @@ static void *loop(void *ctx)
 			sched_yield();
 	}
 	serve_orders(load, &paused);
-	/* So that what came last may be read. */
+	/* So that the last ones can be read. */
 	turns(load->control, 2, paused);
 	return NULL;
 }
@@ -359,7 +360,7 @@ TEST(two_threads_lose_nothing_that_was_accepted)
 		memcpy(frame, &sent, sizeof(sent));
 		sent += device_control_send(*state, 0, frame, 8 + rng_below(&rng, 190));
 		taken = take_all(*state, taken);
-		/* The loop says idle when it is paused, and only then. */
+		/* The loop reports idle only when it is paused. */
 		if (device_control_idle(*state)) {
 			assert_true(paused);
 			idle++;

@@ -8,7 +8,8 @@
 
 #define NETWORK "rlft:ports=4,stages=2"
 
-/* Returns 0 or what the request for such routes, by a mapper or static ones, is refused with. */
+/* Returns 0, or the error with which the request for such routes, static or from a mapper, is
+ * refused. */
 static int request(const char *algorithm, const char *mode, const char *adaptive, bool mapped)
 {
 	OWNED(topology) *topology = topology_generate(NETWORK, NULL);
@@ -43,7 +44,8 @@ UNIT_TEST(adaptive_switches_need_tables_with_a_choice_mapped_or_not)
 	}
 }
 
-/* They take switches^2 bytes, and an audit or a mapper has no switches that would read them. */
+/* They take switches^2 bytes, and neither an audit nor a mapper has switches that would read
+ * them. */
 UNIT_TEST(only_switches_with_static_tables_get_the_lengths_of_paths)
 {
 	static const char text[] = "weft: run/1\ntopology: \"torus:dims=4x4\"\n"
@@ -64,7 +66,7 @@ UNIT_TEST(only_switches_with_static_tables_get_the_lengths_of_paths)
 	}
 }
 
-/* On a fat tree, where all that could leave a choice do. */
+/* On a fat tree, where all algorithms that can leave alternatives do. */
 UNIT_TEST(an_algorithm_says_whether_its_tables_leave_a_choice)
 {
 	OWNED(topology) *topology = topology_generate(NETWORK, NULL);
@@ -83,7 +85,7 @@ UNIT_TEST(an_algorithm_says_whether_its_tables_leave_a_choice)
 		table = route_compute_table(topology, algorithm, &options, &result, NULL);
 		if (table == NULL)
 			continue;
-		/* A table with detours has the ports where they start (vc_ladder.h). */
+		/* A table with detours contains the ports where they start (vc_ladder.h). */
 		assert_int_equal(algorithm->adaptive || algorithm->ladder != VC_STEPS_NONE,
 			table->alternatives != NULL);
 		adaptive += algorithm->adaptive;
@@ -171,7 +173,7 @@ UNIT_TEST(an_algorithm_that_cannot_serve_a_topology_is_named_with_its_key)
 		"test: routing.algorithm dmodk: torus-4x4-1: switch s0 has no stage; expected a fat tree with stages from 1 next to the hosts");
 }
 
-/* Returns 1 or 0: routes on demand or of all pairs. */
+/* Returns 1 for routes on demand, or 0 for routes of all pairs. */
 static bool on_demand(const char *clock, const char *more)
 {
 	OWNED(topology) *topology = topology_generate(NETWORK, NULL);

@@ -18,7 +18,7 @@ struct drawn {
 	int result;
 };
 
-/* Draws the flows of an entry; '%s' in it is a file with 'text'. */
+/* Draws the flows of an entry, in which '%s' stands for a file with 'text'. */
 static struct drawn draw(const char *topology, const char *entry, const char *text)
 {
 	struct drawn drawn = {.error = {""}};
@@ -58,7 +58,8 @@ static double sum_bytes(const struct drawn *drawn)
 	return sum;
 }
 
-/* 16 hosts at 100 Gbps for 2 s take 100 GB each way; the mean is 1 % from it at three sigma. */
+/* 16 hosts at 100 Gbps for 2 s send 100 GB in each direction. Three standard deviations of the mean
+ * are 1 %. */
 UNIT_TEST(flows_take_their_share_of_each_link)
 {
 	OWNED(drawn) drawn = draw("full:switches=1,hosts=16,rate=100Gbps",
@@ -89,7 +90,7 @@ UNIT_TEST(flows_of_a_byte_take_no_more_than_the_load)
 	assert_true(fabs(share / 0.3 - 1) < 0.02);
 }
 
-/* Checks the share of flows up to each point, and that none lies beyond. */
+/* Checks the share of flows up to each point, and that no flow is larger than the last. */
 UNIT_TEST(sizes_have_the_shares_of_their_file)
 {
 	OWNED(drawn) drawn = draw("full:switches=1,hosts=16,rate=100Gbps",

@@ -31,7 +31,7 @@ UNIT_TEST(processes_of_a_lab_agree_on_one_clock)
 	assert_int_equal(rmdir(folder), 0); /* nothing else is left in it */
 }
 
-/* Another process would read a clock that is empty. The limit of a file's size stands for a full
+/* Otherwise, another process would read an empty clock. A limit on the file size replaces a full
  * disk. */
 UNIT_TEST(a_clock_that_does_not_fit_is_an_error_and_leaves_no_file)
 {

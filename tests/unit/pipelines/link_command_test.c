@@ -20,7 +20,7 @@ UNIT_TEST(down_cuts_and_up_joins)
 	assert_false(link_command_names(&order, "s0:1"));
 }
 
-/* A word that is misspelt joins no cable. */
+/* A misspelt word joins no cable. */
 UNIT_TEST(any_other_word_is_no_order)
 {
 	static const char *const bad[] = {"", " ", "s0:1", "s0:1 ", "s0:1 dwon", "s0:1 upp",

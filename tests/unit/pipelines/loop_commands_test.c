@@ -29,8 +29,8 @@ UNIT_TEST(an_order_is_done_when_all_loops_have_obeyed)
 	assert_true(loop_commands_done(&orders));
 }
 
-/* Traffic has begun, and a loop may still be creating sources: neither is the half read nor the
- * traffic stopped. */
+/* When traffic has begun, a loop may still be creating sources. No partial state may be read, and
+ * traffic may not be stopped. */
 UNIT_TEST(the_leader_waits_until_all_loops_have_obeyed)
 {
 	struct topology topology = {.links = 0};

@@ -32,7 +32,7 @@ UNIT_TEST(work_that_takes_long_is_no_absence)
 	assert_int_equal(stall.sum, 0);
 }
 
-/* Nine hundred iterations of 1 us, and one of 100 us: a tenth of the time is in the long one. */
+/* Nine hundred iterations of 1 us and one of 100 us: a tenth of the time is in the long one. */
 UNIT_TEST(time_counts_by_the_iterations_in_which_it_went_by)
 {
 	static struct loop_stall stall;
@@ -49,20 +49,21 @@ UNIT_TEST(time_counts_by_the_iterations_in_which_it_went_by)
 	assert_int_equal(stall.spent.count, 0);
 }
 
-/* The loop is stopped between the beginning of its iteration and that of the work, or in it. */
+/* The loop is stopped between the start of its iteration and the start of its work, or during the
+ * work. */
 UNIT_TEST(a_stop_beside_the_work_is_not_excused)
 {
 	struct loop_stall stall = {0};
 
 	loop_stall_begin(&stall, 1000);
 	loop_stall_note(&stall, 1010, MAX);
-	/* Stopped for 300, then it begins to work, which takes 20. */
+	/* Stopped for 300, then it works for 20. */
 	loop_stall_note(&stall, 1310, MAX);
 	loop_stall_exempt(&stall, 20);
 	loop_stall_note(&stall, 1340, MAX);
 	assert_int_equal(stall.longest, 300);
 	assert_int_equal(stall.sum, 300);
-	/* It works for 20 and is stopped for 400 meanwhile. */
+	/* It works for 20, and is stopped for 400 during that. */
 	loop_stall_exempt(&stall, 20);
 	loop_stall_note(&stall, 1760, MAX);
 	assert_int_equal(stall.longest, 400);

@@ -6,7 +6,7 @@
 #include "unit.h"
 #include "wire/frame.h"
 
-/* Three hosts at 10 Gbps: 3.75 bytes a ns. */
+/* Three hosts at 10 Gbps: 3.75 bytes per ns. */
 static void open_window(struct measure_window *window, weft_time cycle_ps)
 {
 	OWNED(topology) *topology = topology_generate("ring:switches=3,hosts=1", NULL);
@@ -36,7 +36,7 @@ UNIT_TEST(a_share_is_of_what_the_links_of_all_hosts_carry)
 	}
 }
 
-/* Counters of several loops are not read at one moment. */
+/* Counters of several loops are not read at the same moment. */
 UNIT_TEST(totals_that_fall_give_nothing)
 {
 	const struct measure_totals from = {
@@ -60,7 +60,7 @@ UNIT_TEST(totals_that_fall_give_nothing)
 UNIT_TEST(the_latency_of_a_sample_is_that_of_what_was_timed)
 {
 	const struct measure_totals from = {.timed = 5, .latency_sum_ps = 5 * PS_PER_US};
-	/* 100 messages came, 10 of them from hosts on this clock. */
+	/* 100 messages arrived, 10 of them from hosts on this clock. */
 	const struct measure_totals to = {.at_ps = PS_PER_MS,
 		.messages = 100,
 		.timed = 15,
@@ -116,7 +116,7 @@ static uint64_t generated_in(const struct run_entry *entry, unsigned batches)
 	return sum;
 }
 
-/* h0 sends by both entries, h1 by the second only. */
+/* h0 sends for both entries, and h1 only for the second. */
 UNIT_TEST(an_entrys_share_is_of_what_its_senders_links_carry)
 {
 	static const char text[] =
@@ -161,7 +161,7 @@ UNIT_TEST(an_entrys_share_is_of_what_its_senders_links_carry)
 	assert_false(result->entry[1].continuous);
 	assert_int_equal(result->entry[0].generated, 12);
 	assert_false(result->entry[0].finite);
-	/* From its own start on. */
+	/* From its own start. */
 	assert_int_equal(result->entry[1].flows, 2);
 	assert_string_equal(result->entry[1].flow[1].from, "h1");
 	assert_int_equal(result->entry[1].flow[1].last_ns, 2000);
@@ -170,7 +170,7 @@ UNIT_TEST(an_entrys_share_is_of_what_its_senders_links_carry)
 	free(result);
 }
 
-/* Its messages have all arrived so far, but its operations have not all been reached. */
+/* Its messages have all arrived so far, but not all of its operations have been reached. */
 UNIT_TEST(a_schedule_that_is_cut_off_has_no_completion_time)
 {
 	static const char text[] =

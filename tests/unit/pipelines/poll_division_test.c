@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Which core polls which port. */
+/* The assignment of ports to cores. */
 
 #include "poll/poll_division.h"
 #include "unit.h"

@@ -8,7 +8,7 @@
 
 #include "unit.h"
 
-/* Calls of the loop under test. */
+/* Calls made by the loop under test. */
 static struct {
 	unsigned yields, sleeps;
 	long last_ns;

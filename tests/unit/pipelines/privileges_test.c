@@ -51,7 +51,7 @@ struct other {
 	bool blocks;
 };
 
-/* Waits in a system call, and tells its capabilities when it is asked. */
+/* Waits in a system call, and reports its capabilities on request. */
 static void *other_main(void *context)
 {
 	struct other *other = context;
@@ -100,7 +100,7 @@ static int keeps_one_in_all_threads(void)
 		return 2;
 	if (permitted() != raw)
 		return 3;
-	/* The call in which it waits goes on. */
+	/* The call in which it waits continues. */
 	return other_ask(&one) != raw || other_ask(&two) != raw ? 4 : 0;
 }
 
@@ -166,7 +166,7 @@ UNIT_TEST(a_user_without_any_gets_none)
 	assert_int_equal(in_child(has_none), 0);
 }
 
-/* How often the process's first thread has slept, for example between two looks at the others. */
+/* How often the process's first thread has slept, for example between two checks of the others. */
 static uint64_t sleeps(void)
 {
 	return status_number("/proc/self/status", "voluntary_ctxt_switches: %" SCNu64);
@@ -174,8 +174,8 @@ static uint64_t sleeps(void)
 
 #define LOOKS 12
 
-/* Leaves signals pending during several looks. Returns NULL unless just one signal is then pending,
- * apart from those that were sent while it counted. */
+/* Leaves signals pending during several checks. Returns NULL unless exactly one signal is then
+ * pending, apart from those sent while it counted. */
 static void *answer_late(void *signals)
 {
 	const struct timespec at_once = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* 'dilation: auto' on machines of which the test decides how late they are. The linker replaces the
+/* 'dilation: auto' on machines whose lateness the test determines. The linker replaces the
  * fabric. */
 
 #include "real/real_fabric.h"
@@ -17,7 +17,7 @@ static const char text[] = "weft: run/1\n"
 
 static uint32_t good_from; /* dilation from which the machine is fast enough */
 static unsigned trials;
-static unsigned busy_trial; /* in which it is not, whatever the dilation is; 0: none */
+static unsigned busy_trial; /* dilation at which it always fails; 0: none */
 static uint32_t dilation_of_trial;
 
 struct real_fabric *__wrap_real_fabric_create(
@@ -41,7 +41,7 @@ void __wrap_real_fabric_run(struct real_fabric *fabric, weft_time duration, cons
 {
 }
 
-/* A thousand arrivals of 10 us, late by 10 us or by 1 ns. */
+/* A thousand arrivals with a latency of 10 us, late by 10 us or by 1 ns. */
 int __wrap_real_fabric_result(
 	struct real_fabric *fabric, struct run_result *result, struct error *error)
 {
@@ -58,7 +58,7 @@ void __wrap_real_fabric_destroy(struct real_fabric *fabric)
 {
 }
 
-/* The result of real_calibrate(); 'dilation' is what it chose. */
+/* Returns the result of real_calibrate(). 'dilation' is its choice. */
 static int calibrate(uint32_t from, unsigned busy, const char *demand, uint32_t *dilation)
 {
 	struct error error = {""};

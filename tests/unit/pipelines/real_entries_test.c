@@ -7,7 +7,7 @@
 #define HOSTS 3
 #define LOOPS 2
 
-/* Three hosts on two loops, one entry that ends. */
+/* Three hosts on two loops, and one entry that ends. */
 struct bed {
 	struct run_config run;
 	struct topology topology;

@@ -18,7 +18,7 @@ struct bench {
 	atomic_bool done;
 };
 
-/* As real_idle() does, on a clock that stands still but for the rests. */
+/* Like real_idle(), on a clock that advances only while the loop sleeps. */
 static void *rest_again_and_again(void *ctx)
 {
 	struct bench *bench = ctx;
@@ -33,7 +33,7 @@ static void *rest_again_and_again(void *ctx)
 	return NULL;
 }
 
-/* The loop wakes up at any moment while another thread asks. */
+/* The loop wakes up at any time while another thread asks. */
 UNIT_TEST(a_rest_that_ends_while_somebody_looks_is_no_absence)
 {
 	static struct bench bench = {.now = PS_PER_S};
@@ -68,7 +68,7 @@ static struct real_fabric fabric;
 static struct poll_switch poll_of;
 static struct real_polled polled = {.poll = &poll_of};
 
-/* It has been idle for a second of the clock. */
+/* It has been idle for one second of the clock. */
 static struct real_worker *worker_with(weft_time hello_ps, struct port *port)
 {
 	struct real_worker *worker = &fabric.worker[0];
@@ -174,7 +174,7 @@ UNIT_TEST(a_link_that_is_down_does_not_delay_the_hellos_of_others)
 	poll_of.sw->port[1].link =
 		(struct link_end){.config.hello_ps = run.hello_ps, .polled_at = now};
 	assert_true(real_idle(worker, now));
-	/* Only the time of the requested sleep is added to it. */
+	/* Only the duration of the requested sleep is added to it. */
 	assert_in_range(loop_stall_load(&worker->stall.seen), 1, PS_PER_MS);
 	close_worker(worker);
 }

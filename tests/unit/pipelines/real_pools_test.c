@@ -21,8 +21,7 @@ static struct real_pool_sizes sizes_of(unsigned nics, uint32_t mtu_bytes)
 	return sizes;
 }
 
-/* A driver frees what it has sent when its ring, of 1,024 at most, is nearly full, and not before.
- */
+/* A driver frees sent frames only when its ring, of at most 1,024, is nearly full. */
 UNIT_TEST(control_frames_that_all_transmit_rings_keep_leave_some_for_others)
 {
 	for (unsigned nics = 1; nics <= 32; nics++)
@@ -50,7 +49,7 @@ UNIT_TEST(a_frame_and_what_drivers_put_around_it_fit_whatever_the_driver_rounds_
 	}
 }
 
-/* virtio keeps its MTU of 1,500 where less is asked for, and wants room for that. */
+/* virtio keeps its MTU of 1,500 if a smaller one is requested, and needs space for it. */
 UNIT_TEST(short_frames_have_room_for_what_a_device_may_send_by_itself)
 {
 	assert_true(sizes_of(1, 64).data_bytes >= 1530);
@@ -84,7 +83,8 @@ UNIT_TEST(the_memory_of_four_nics_is_not_a_gibibyte)
 	assert_in_range(mib, 100, 320);
 }
 
-/* Two mbufs of 2 KiB do not fit in a page of 4 KiB, with what stands before their frames. */
+/* Two mbufs of 2 KiB do not fit into a page of 4 KiB, together with the data before their
+ * frames. */
 UNIT_TEST(memory_counts_what_pages_waste)
 {
 	const struct real_pool_request request = {.ends = 32, .mtu_bytes = 1400};
@@ -107,7 +107,7 @@ UNIT_TEST(processes_with_few_ports_have_a_buffer_for_each_block_that_they_grant)
 	}
 }
 
-/* 'weft lab set' may give all links that leave the process a long delay. */
+/* 'weft lab set' may give a long delay to all links that leave the process. */
 UNIT_TEST(frames_that_are_held_back_take_none_of_the_others_away)
 {
 	for (unsigned ends = 1; ends <= 512; ends *= 2) {
@@ -117,7 +117,7 @@ UNIT_TEST(frames_that_are_held_back_take_none_of_the_others_away)
 		slow.held = ends * DELAY_LINE_FRAMES;
 		real_pool_sizes(&quick, &min);
 		real_pool_sizes(&slow, &sizes);
-		/* The least of either pool is more than so few ports use. */
+		/* Few ports need less than the minimum of either pool. */
 		if (ends >= 32) {
 			assert_true(sizes.data_mbufs >= min.data_mbufs + ends * DELAY_LINE_FRAMES);
 			assert_true(sizes.control_mbufs >=
@@ -128,7 +128,7 @@ UNIT_TEST(frames_that_are_held_back_take_none_of_the_others_away)
 	}
 }
 
-/* Node for ports on these sockets; -1: a virtual device. */
+/* Returns the node for ports on these sockets; -1: a virtual device. */
 static int socket_of(int first, int second, int third)
 {
 	const int sockets[] = {first, second, third};
@@ -149,7 +149,7 @@ UNIT_TEST(the_buffers_are_in_the_memory_of_the_socket_that_all_nics_are_on)
 	assert_int_equal(socket_of(1, 1, 1), 1);
 	assert_int_equal(socket_of(0, 0, 0), 0);
 	assert_int_equal(socket_of(-1, 1, -1), 1);
-	/* There is no right one, or none to be chosen. */
+	/* There is no correct node, or none to choose. */
 	assert_int_equal(socket_of(0, 1, 0), -1);
 	assert_int_equal(socket_of(1, 0, 0), -1);
 	assert_int_equal(socket_of(-1, -1, -1), -1);

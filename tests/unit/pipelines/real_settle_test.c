@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* 'measure.until' on the real clock: the leader ends the warm-up, and the run. The test moves the
+/* 'measure.until' on the real clock: the leader ends the warm-up and the run. The test advances the
  * clock. */
 
 #include "base/rng.h"
@@ -11,7 +11,7 @@
 #define STEP_PS       (10 * PS_PER_US)
 #define AT_MOST_PS    (400 * PS_PER_MS)
 #define FAST_NS       1000
-#define CLOCK_HZ      UINT64_C(1000000000000000) /* the counter hardly moves this clock */
+#define CLOCK_HZ      UINT64_C(1000000000000000) /* the counter hardly advances this clock */
 #define CYCLES_PER_PS (CLOCK_HZ / PS_PER_S)
 
 static const char text[] = "weft: run/1\n"
@@ -20,7 +20,7 @@ static const char text[] = "weft: run/1\n"
 			   "measure: {until: {interval: 2%}, at-most: 400ms, sample: 1ms}\n"
 			   "traffic: [{pattern: uniform, load: 1%, message: 1KiB}]\n";
 
-/* One host, in which 'latency_ns' says what arrives. */
+/* One host, where 'latency_ns' determines the arrivals. */
 struct bed {
 	struct topology topology;
 	struct run_config *run;
@@ -78,7 +78,7 @@ static void tear_down(struct bed *bed)
 	free(bed->telemetry);
 }
 
-/* As the host's loop does. */
+/* Like the host's loop. */
 static void obey(struct bed *bed)
 {
 	if (loop_commands_done(&bed->fabric.orders))
@@ -125,7 +125,7 @@ static weft_time since_start(const struct bed *bed)
 	return clock_now(&bed->fabric.clock) - bed->fabric.traffic_from;
 }
 
-/* Falls in the first 2 ms, from ten times as long. */
+/* Falls during the first 2 ms, from ten times that value. */
 static uint64_t settles(const struct bed *bed)
 {
 	return FAST_NS +
@@ -169,7 +169,7 @@ UNIT_TEST(a_mean_that_grows_is_looked_for_as_long_as_asked)
 	run(&bed, grows);
 	assert_false(measure_until_reached(&bed.fabric.given.window));
 	assert_true(bed.fabric.given.window.to.at_ps >= AT_MOST_PS);
-	/* Without an end of the warm-up half of the time is warm-up. */
+	/* If the warm-up does not end, half of the time counts as warm-up. */
 	assert_true(bed.fabric.given.window.from.at_ps < AT_MOST_PS / 2 + 2 * STEP_PS);
 	tear_down(&bed);
 }
@@ -196,7 +196,7 @@ UNIT_TEST(a_run_that_is_stopped_while_it_warms_up_has_measured_nothing)
 	tear_down(&bed);
 }
 
-/* The counters of the run before are still there when the leader begins. */
+/* The counters of the previous run still exist when the leader starts. */
 UNIT_TEST(the_first_sample_of_a_second_run_is_its_own)
 {
 	struct measure_totals totals;

@@ -14,10 +14,10 @@ static const char text[] = "weft: run/1\n"
 			   "measure: {duration: 1s, sample: 1s}\n"
 			   "traffic: [{pattern: uniform, load: 1%, message: 1KiB}]\n";
 
-/* More than an empty mailbox takes. */
+/* More than an empty mailbox holds. */
 #define TELEMETRY_BYTES 65536
 
-/* One host, whose traffic never ends, so that nothing is drained. */
+/* One host, whose traffic never ends, so nothing is drained. */
 struct bed {
 	struct topology topology;
 	struct run_config *run;
@@ -108,7 +108,7 @@ UNIT_WITH(a_process_of_a_lab_ends_where_it_is_idle, set_up, tear_down)
 	assert_false(bed->fabric.incomplete);
 }
 
-/* Frames in flight then have half a second. */
+/* Frames then in flight have half a second. */
 UNIT_WITH(traffic_stops_and_drains_for_a_while, set_up, tear_down)
 {
 	static const enum real_phase phases[] = {REAL_WARMING, REAL_SETTLING, REAL_MEASURING};
@@ -142,7 +142,8 @@ UNIT_WITH(traffic_stops_and_drains_for_a_while, set_up, tear_down)
 	}
 }
 
-/* Frames still arrive from time to time: without a signal the run continues for half a minute. */
+/* Frames still arrive from time to time. Without a signal, the run would continue for half a
+ * minute. */
 UNIT_WITH(a_run_that_drains_ends_soon_after_a_signal, set_up, tear_down)
 {
 	struct bed *bed = *state;

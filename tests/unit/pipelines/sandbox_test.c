@@ -12,7 +12,7 @@
 
 #include "needs.h"
 
-#define FINE 77 /* what a child ends with that nobody ended */
+#define FINE 77 /* exit code of a child that ended normally */
 
 static int enter(void)
 {
@@ -27,8 +27,8 @@ static int enter_and_run(int (*run)(void))
 	return enter() == 0 ? run() : 1;
 }
 
-/* Exit code of a child that ends with what 'child' returns for 'run'; 'text' gets its standard
- * error. */
+/* Returns the exit code of a child that exits with the result of 'child' for 'run'. 'text' receives
+ * its standard error. */
 static int exit_code_of(int (*child)(int (*run)(void)), int (*run)(void), char *text, size_t size)
 {
 	int status, ends[2];
@@ -145,7 +145,7 @@ static void *run_when_told(void *context)
 	return NULL;
 }
 
-/* In a thread that is there before the sandbox. */
+/* In a thread that existed before the sandbox. */
 static int run_beside_and_enter(int (*run)(void))
 {
 	pthread_t thread;
@@ -199,7 +199,7 @@ UNIT_TEST(files_sockets_threads_and_memory_work_as_before)
 	assert_string_equal(text, "");
 }
 
-/* As a thread does that runs the handler of sandbox.c late. */
+/* Like a thread that runs the handler of sandbox.c late. */
 static int give_up_capabilities(void)
 {
 	struct error error;
@@ -225,7 +225,7 @@ static int cancel_a_thread(void)
 	return pthread_join(thread, NULL) == 0 ? FINE : 2;
 }
 
-/* As EAL does at its end: the C library loads code for that when it is first done. */
+/* Like EAL when it ends: the C library loads code when this is first done. */
 UNIT_TEST(threads_can_be_cancelled)
 {
 	char text[512];

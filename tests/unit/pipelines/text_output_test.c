@@ -32,7 +32,8 @@ static unsigned read_piece(int fd, unsigned before)
 	return (unsigned)count;
 }
 
-/* A pipe that is much smaller than the text, and read now and then. Whoever waits for it hangs. */
+/* A pipe that is much smaller than the text and read only now and then. A program that waits for it
+ * hangs. */
 UNIT_TEST(a_full_pipe_is_not_waited_for)
 {
 	struct text_output output;
@@ -49,7 +50,7 @@ UNIT_TEST(a_full_pipe_is_not_waited_for)
 		bytes += read_piece(end[0], bytes);
 	assert_null(output.text);
 	assert_true(text_output_write(&output));
-	/* The descriptor is still one that waits: it is not ours alone. */
+	/* The descriptor is still blocking, because other processes also use it. */
 	assert_int_equal(fcntl(end[1], F_GETFL) & O_NONBLOCK, 0);
 	close(end[0]);
 	close(end[1]);

@@ -25,7 +25,7 @@ static bool reason_drops(uint8_t reason)
 	return reason == 4;
 }
 
-/* A manager with two ports and a place for files. */
+/* A manager with two ports, and a folder for files. */
 struct bench {
 	struct capture_manager *manager;
 	struct port a, b;
@@ -228,7 +228,7 @@ TEST(frame_is_kept_as_it_was_when_its_capture_began)
 	assert_int_equal(block.body[20], 1);
 }
 
-/* A FIFO without a reader takes nothing, so the ring fills up. */
+/* A FIFO without a reader accepts nothing, so the ring fills up. */
 TEST(full_ring_drops_and_counts)
 {
 	struct capture_counts counts;
@@ -240,11 +240,11 @@ TEST(full_ring_drops_and_counts)
 	assert_in_range(atomic_load(&capture_of(&bench->a)->dropped), 1, 100 - SLOTS);
 	capture_stop(bench->manager, "s0:0", &counts, NULL);
 	assert_int_equal(counts.offered, 100);
-	/* Nobody ever read it. */
+	/* It was never read. */
 	assert_int_equal(counts.dropped, 100);
 }
 
-/* 3 ms of 10 Gbps full of short frames: the writer wakes up each millisecond. */
+/* 3 ms at 10 Gbps, full of short frames. The writer wakes up every millisecond. */
 UNIT_WITH(default_ring_holds_frames_until_a_late_writer_starts, setup_default, teardown)
 {
 	struct bench *bench = *state;
@@ -267,7 +267,7 @@ TEST(reader_that_comes_late_gets_what_the_ring_kept)
 		offer(&bench->a, i, 64);
 	fd = open(bench->path, O_RDONLY);
 	bench->file = calloc(1, 1 << 16);
-	/* The section says that the writer has seen us. */
+	/* The section header shows that the writer has noticed the reader. */
 	bench->file_bytes = (size_t)read(fd, bench->file, 1 << 16);
 	assert_int_equal(capture_stop(bench->manager, "s0:0", &counts, NULL), 0);
 	while (true) {
@@ -294,7 +294,7 @@ TEST(reader_that_goes_away_ends_the_capture)
 	fd = open(bench->path, O_RDONLY);
 	assert_true(read(fd, some, sizeof(some)) > 0);
 	close(fd);
-	/* By itself, without another frame: the test's time limit is the bound. */
+	/* Without another frame. The time limit of the test is the bound. */
 	while (capture_of(&bench->a) != NULL)
 		sched_yield();
 	assert_int_equal(capture_stop(bench->manager, "s0:0", NULL, NULL), -ENOENT);
@@ -310,7 +310,7 @@ TEST(reader_that_stops_reading_stalls_nobody)
 	start(bench, "s0:0");
 	fd = open(bench->path, O_RDONLY);
 	assert_true(read(fd, some, sizeof(some)) > 0);
-	/* More than a pipe and the buffer take; this loop would never end if it had to wait. */
+	/* More than a pipe and the buffer hold. This loop would never end if it had to wait. */
 	for (unsigned i = 0; atomic_load(&capture_of(&bench->a)->dropped) < 100; i++)
 		offer(&bench->a, i, 64);
 	capture_stop(bench->manager, "s0:0", &counts, NULL);
@@ -318,7 +318,7 @@ TEST(reader_that_stops_reading_stalls_nobody)
 	close(fd);
 }
 
-/* This process is stopped in a wait until its time is over; then the reader reads on. */
+/* This process is stopped while it waits, until its time is over. Then the reader continues. */
 static struct {
 	struct bench *bench; /* NULL: no such case */
 	int fd;
@@ -346,7 +346,7 @@ int __real_poll(struct pollfd *fds, nfds_t count, int ms);
 int __wrap_poll(struct pollfd *fds, nfds_t count, int ms);
 int __wrap_poll(struct pollfd *fds, nfds_t count, int ms)
 {
-	/* Only at the end does it wait for one descriptor. */
+	/* It waits for one descriptor only at the end. */
 	return count == 1 && !continues(true) ? 0 : __real_poll(fds, count, ms);
 }
 
@@ -358,7 +358,7 @@ int __wrap_pthread_cond_timedwait(
 	return continues(false) ? __real_pthread_cond_timedwait(condition, lock, until) : ETIMEDOUT;
 }
 
-/* So many frames are not written yet when the capture ends. */
+/* This many frames are not written yet when the capture ends. */
 static void end_while_stopped(struct bench *bench, unsigned frames, bool at_poll)
 {
 	struct capture_counts counts = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Which driver's needs are reckoned with before EAL has probed a device, over a /sys that the test
- * makes. */
+/* Which driver's needs are taken into account before EAL has probed a device. The test provides a
+ * /sys. */
 
 #include "port/ethdev_private.h"
 

@@ -8,11 +8,11 @@
 #include "capture/pcapng.h"
 #include "pcapng_walk.h"
 
-/* The bytes of a writer. */
+/* The bytes that a writer produces. */
 struct sink {
 	uint8_t bytes[1 << 20];
 	size_t used;
-	int fail_after; /* calls; negative: never */
+	int fail_after; /* number of calls; negative: never */
 };
 
 static int sink_write(void *ctx, const void *bytes, size_t count)
@@ -137,7 +137,7 @@ UNIT_TEST(long_comment_is_not_cut_within_a_character)
 	struct walk_block block;
 	uint16_t bytes;
 
-	/* One byte, then characters of two bytes: the limit falls into one. */
+	/* One byte, then characters of two bytes: the limit is inside one of them. */
 	for (unsigned i = 0; i < sizeof(comment) - 2; i += 2)
 		memcpy(comment + 1 + i, "\xc2\xb5", 2);
 	comment[0] = 'x';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Messages about PCI devices, over a /sys and a /proc that the test makes. */
+/* Messages about PCI devices. The test provides /sys and /proc. */
 
 #include "port/pci_fault.h"
 
@@ -77,7 +77,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* The message has the port, one line, and 'part'. */
+/* The message contains the port and 'part', and is one line. */
 static void says(const char *log, int code, const char *part)
 {
 	const struct pci_failure failure = {.root = root,

@@ -8,7 +8,7 @@
 #define SLOTS 64u
 #define MBUFS 4096u
 
-/* mbufs that belong to no pool: nobody frees them. */
+/* mbufs that belong to no pool, so they must not be freed. */
 struct parcel {
 	struct rte_mbuf mbuf;
 	struct weft_packet packet;
@@ -35,7 +35,7 @@ static int setup(void **state)
 	return port_open_memory_link(&bench->a, "s0:0", &bench->b, "s1:0", SLOTS, NULL);
 }
 
-/* Leaves both directions empty first, because the mbufs are not to be freed. */
+/* Empties both directions first, because the mbufs must not be freed. */
 static int teardown(void **state)
 {
 	struct bench *bench = *state;
@@ -90,7 +90,7 @@ TEST(directions_do_not_meet)
 	assert_ptr_equal(bench->out[0], bench->in[0]);
 }
 
-/* Random bursts, random times: each packet comes out once, in order, at its time. */
+/* Random bursts at random times: each packet is received once, in order, and at its time. */
 TEST(nothing_is_lost_doubled_or_reordered)
 {
 	unsigned sent = 0, received = 0;
@@ -116,7 +116,7 @@ TEST(nothing_is_lost_doubled_or_reordered)
 	assert_int_equal(port_rx(&bench->b, bench->out, PORT_BURST, WEFT_TIME_NEVER), 0);
 }
 
-/* A receiver that comes at drawn times: each frame is late by the time since it was due, to the
+/* A receiver that polls at drawn times. Each frame is late by the time since it was due, to the
  * nanosecond, and the link's own frames do not count. */
 TEST(a_frame_is_late_by_the_time_since_it_was_due)
 {

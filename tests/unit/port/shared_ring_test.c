@@ -88,7 +88,7 @@ static void check_frame(const struct shared_ring_record *record, uint32_t number
 			fail_msg("byte %u of frame %u", i, number);
 }
 
-/* Takes up to 'count' frames, which must be the next ones; their number. */
+/* Takes up to 'count' frames, which must be the next ones. Returns their number. */
 static uint16_t receive(struct bench *bench, uint16_t count)
 {
 	struct shared_ring_record record[32];
@@ -112,14 +112,14 @@ static struct shared_ring_marks *marks(struct bench *bench)
 	return bench->file[0].tx.marks;
 }
 
-/* As another process would, at the position of the next record. */
+/* Like another process, at the position of the next record. */
 static void forge(struct bench *bench, uint32_t length, uint64_t waiting)
 {
 	memcpy(bench->rx.ring.bytes + bench->rx.read % RING, &length, sizeof(length));
 	atomic_store(&marks(bench)->written, bench->rx.read + waiting);
 }
 
-/* The ring was emptied, counts it, and passes the next frame of a writer that starts again. */
+/* The ring was emptied, counts this, and passes the next frame of a writer that restarts. */
 static void assert_emptied(struct bench *bench)
 {
 	struct shared_ring_record record[32];
@@ -169,7 +169,7 @@ CLAIM(each_direction_has_a_ring_of_its_own)
 	assert_int_equal(bench->received, 20);
 }
 
-/* Whether end 1 was notified since the last look. */
+/* Returns whether end 1 was notified since the last call. */
 static bool is_notified(int inotify)
 {
 	char notes[512];
@@ -257,7 +257,7 @@ CLAIM(writer_that_starts_again_continues_behind_its_predecessor)
 	for (unsigned i = 0; i < 20; i++)
 		send(bench);
 	receive(bench, 5);
-	/* It died between a record and its publication. */
+	/* It died after writing a record and before publishing it. */
 	shared_ring_reserve(&bench->tx, 200, 0);
 	shared_ring_tx_init(&bench->tx, &bench->file[0].tx);
 	send(bench);
@@ -343,7 +343,8 @@ CLAIM(writer_that_starts_in_nonsense_finds_an_empty_ring)
 	assert_true(send(bench));
 }
 
-/* Records lie, whatever the other process writes, in the ring's memory, which is mapped twice. */
+/* Records are within the ring's memory, which is mapped twice, whatever the other process
+ * writes. */
 CLAIM(random_bytes_never_lead_out_of_the_memory)
 {
 	uint8_t *bytes = bench->rx.ring.bytes;

@@ -66,7 +66,7 @@ UNIT_TEST(counter_behind_the_origin_reads_as_the_start)
 	assert_true(clock_time_at(&clock, 1000) == 0);
 }
 
-/* Also for the longest. */
+/* Also for the longest time. */
 UNIT_TEST(text_makes_the_same_clock)
 {
 	static const char *const texts[] = {"2894561337:5:1", "2894561337:5:10000",
@@ -84,7 +84,7 @@ UNIT_TEST(text_makes_the_same_clock)
 	}
 }
 
-/* To the picosecond that both round down to, and what the dilated clock loses in a cycle. */
+/* Exact to the picosecond that both round down, plus what the dilated clock loses per cycle. */
 UNIT_TEST(a_dilated_clock_shows_the_real_time_divided)
 {
 	static const uint32_t dilations[] = {1, 2, 10, 1000, CLOCK_DILATION_MAX};
@@ -110,7 +110,7 @@ UNIT_TEST(a_dilated_clock_shows_the_real_time_divided)
 	}
 }
 
-/* The same for every dilation, however much later it is asked for. */
+/* The same for every dilation, however much later it is read. */
 UNIT_TEST(the_origin_in_unix_time_does_not_depend_on_the_dilation)
 {
 	char text[CLOCK_TEXT_SIZE];

@@ -32,7 +32,7 @@ UNIT_TEST(leaves_are_numbered_as_the_hosts_on_them)
 		assert_int_equal(queuing->leaf[host], host / 6);
 }
 
-/* Switches 0 and 1 of a torus have their hosts in another order than their numbers here. */
+/* Here, switches are not numbered in the order of their hosts. */
 UNIT_TEST(leaves_are_numbered_by_their_least_host)
 {
 	static const char text[] = "weft: topology/1\n"
@@ -89,7 +89,7 @@ UNIT_TEST(vftree_consecutive_destination_leaves_use_consecutive_vcs)
 			for (uint32_t to = 0; to + 1 < 72; to++)
 				assert_int_equal(queuing_sl(queuing, 6 * from, 6 * to + 6),
 					(queuing_sl(queuing, 6 * from, 6 * to) + 1u) % queues);
-		/* The leaf behind one's own is the first. */
+		/* The leaf after one's own is the first. */
 		assert_int_equal(queuing_sl(queuing, 60, 66), 0);
 	}
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The class in which a packet goes on, with and without steps. */
+/* The class in which a packet continues, with and without steps. */
 
 #include "queuing/vc_rule.h"
 
 #include "unit.h"
 
-/* Ports 0 and 1 are of ring 0, 2 and 3 of ring 1; 1 and 3 lead over datelines; 4 is a host's. */
+/* Ports 0 and 1 belong to ring 0, 2 and 3 to ring 1. Ports 1 and 3 lead over datelines, and 4 is a
+ * host's. */
 #define HOST 4
 
 static struct vc_rule *rule(unsigned classes, enum vc_steps steps)
@@ -92,7 +93,7 @@ UNIT_TEST(after_a_first_link_the_middle_step_begins_and_after_that_the_last)
 		{0, 0, 3, VC_NEXT_STEP, 2},
 		{0, 1, 0, VC_NEXT_STEP, 3},
 		{0, 2, 0, VC_NEXT_STEP, 3},
-		{0, 2, 3, VC_NEXT_STEP, 3}, /* one class, over a dateline too */
+		{0, 2, 3, VC_NEXT_STEP, 3}, /* one class, also over a dateline */
 		{0, 3, 2, VC_GO_ON, 3},
 		{0, 3, 2, VC_NEXT_STEP, 3},
 	};
@@ -144,7 +145,7 @@ UNIT_TEST(equal_steps_have_as_many_classes_each_and_begin_in_the_first)
 	CHECK(6, VC_STEPS_EQUAL, rows);
 }
 
-/* From a neighbour that does not keep the rule. */
+/* From a neighbour that does not follow the rule. */
 UNIT_TEST(whatever_class_comes_in_a_class_of_the_rule_goes_out)
 {
 	static const unsigned classes[VC_STEPS_COUNT] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Dependencies accepted one by one, against a search of everything for each of them. */
+/* Dependencies accepted one by one, compared with a complete search for each of them. */
 
 #include "route/search/cycle_break.h"
 
@@ -10,7 +10,7 @@
 #define NETWORKS 40
 #define ARCS_MAX 512
 
-/* All that was accepted, and whether one arc leads to another. */
+/* All accepted dependencies, and whether one arc leads to another. */
 struct definition {
 	unsigned arcs;
 	bool follows[ARCS_MAX][ARCS_MAX], seen[ARCS_MAX];

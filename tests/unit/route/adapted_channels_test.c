@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The escape argument of the adapted-flow channel, on the graph of buffers: a node is a link with a
- * VC, ordinary or AFC; an edge leads from where a packet for some host can be to where it can be
- * next. In an ordinary VC it goes on by its table's port in an ordinary VC, or by any alternative
- * in the AFC; in the AFC it stays, and goes by its table's port, or, if that link is down, by an
- * alternative. Hosts send into both. Without a cycle there somebody can always move. */
+/* Tests the proof that the adapted-flow channel cannot deadlock, on the graph of buffers. A node is
+ * a link with a VC, ordinary or AFC. An edge leads from a position of a packet for some host to its
+ * next possible position. In an ordinary VC, a packet continues in an ordinary VC through its
+ * table's port, or in the AFC through any alternative. In the AFC, it stays in the AFC, and uses
+ * its table's port or, if that link is down, an alternative. Hosts send into both. If the graph has
+ * no cycle, some packet can always move. */
 
 #include "route/route_algorithm.h"
 
@@ -17,7 +18,7 @@ struct buffers {
 	const struct topology *topology;
 	struct route_table *table;
 	uint32_t channels;
-	/* By node, 2 * channel + in the AFC: outputs by which packets go on from there, into an
+	/* By node (2 * channel, plus 1 in the AFC): outputs through which packets continue, into an
 	 * ordinary VC, and into the AFC. */
 	uint64_t (*next)[2];
 	uint32_t *waiting, *stack;
@@ -29,7 +30,7 @@ static uint32_t channel_of(const struct buffers *buffers, struct topology_port f
 					  : buffers->topology->switches * PORTS + from.device;
 }
 
-/* The switch that a channel leads to; UINT32_MAX: a host, or nothing. */
+/* The switch at the end of a channel; UINT32_MAX: a host, or none. */
 static uint32_t end_of(const struct buffers *buffers, uint32_t channel)
 {
 	uint32_t switches = buffers->topology->switches;
@@ -43,7 +44,8 @@ static uint32_t end_of(const struct buffers *buffers, uint32_t channel)
 	return to.device;
 }
 
-/* Where packets for 'host' go on from the node, as one who may take any alternative does. */
+/* Returns the outputs by which packets for 'host' leave the node, if they may take any
+ * alternative. */
 static void next_for(const struct buffers *buffers, uint32_t node, uint32_t host, uint64_t next[2])
 {
 	uint32_t at = end_of(buffers, node / 2);
@@ -62,7 +64,7 @@ static void visit(struct buffers *buffers, bool *seen, uint32_t node, uint32_t *
 	buffers->stack[(*depth)++] = node;
 }
 
-/* All that packets for one host can do, from wherever they are sent. */
+/* All possible moves of packets for one host, from all senders. */
 static void follow(struct buffers *buffers, uint32_t host, bool *seen)
 {
 	uint32_t depth = 0;
@@ -89,7 +91,7 @@ static void follow(struct buffers *buffers, uint32_t host, bool *seen)
 	}
 }
 
-/* Calls 'each' for all nodes that follow. */
+/* Calls 'each' for all following nodes. */
 static void for_each_next(struct buffers *buffers, uint32_t node,
 	void (*each)(struct buffers *, uint32_t next, uint32_t *depth), uint32_t *depth)
 {
@@ -113,7 +115,7 @@ static void take_one(struct buffers *buffers, uint32_t next, uint32_t *depth)
 		buffers->stack[(*depth)++] = next;
 }
 
-/* Kahn: what nothing leads to is taken out until nothing is left, or a cycle. */
+/* Kahn's algorithm: removes nodes without predecessors until none is left, or only cycles. */
 static bool is_acyclic(struct buffers *buffers)
 {
 	uint32_t nodes = 2 * buffers->channels, depth = 0, taken = 0;

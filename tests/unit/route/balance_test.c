@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Balancing, against the thesis' figure 54 carried out step by step. */
+/* Compares balancing with figure 54 of the thesis, executed step by step. */
 
 #include "route/search/itb_routes.h"
 
@@ -41,14 +41,14 @@ struct row {
 	uint32_t path, owner;
 	const uint32_t *arc;
 	unsigned links;
-	size_t gone; /* in which round; 0: not */
+	size_t gone; /* the round of deletion; 0: none */
 };
 
 struct table {
 	struct row *row;
 	size_t rows;
-	unsigned *left; /* by owner: rows */
-	unsigned *min;  /* by owner: rows that it keeps */
+	unsigned *left; /* by owner: number of rows */
+	unsigned *min;  /* by owner: number of rows that it keeps */
 	int64_t *map;   /* by arc */
 	uint32_t arcs;
 	size_t rounds;
@@ -60,7 +60,7 @@ static void weigh(struct table *table, const struct row *row, int64_t by)
 		table->map[row->arc[i]] += by;
 }
 
-/* The standard deviation of the map, squared and times the square of the number of channels. */
+/* The squared standard deviation of the map, times the square of the number of channels. */
 static int64_t deviation(const struct table *table)
 {
 	int64_t sum = 0, squares = 0;
@@ -78,7 +78,7 @@ static bool comes_first(const struct row *a, const struct row *b)
 	return balance_place(a->path) < balance_place(b->path);
 }
 
-/* One round of 'repetir' of figure 54; false when there is nothing left to delete. */
+/* One round of 'repetir' in figure 54. Returns false if nothing is left to delete. */
 static bool delete_one(struct table *table)
 {
 	struct row *best = NULL;
@@ -106,8 +106,8 @@ static bool delete_one(struct table *table)
 	return true;
 }
 
-/* Rows in the order of the paths, 'copies' of each, 0: as many as pairs of hosts. The copies of a
- * path belong to the pair of switches, or, where 'apart', one to each pair of hosts. */
+/* Rows in the order of the paths, with 'copies' of each; 0: as many as pairs of hosts. The
+ * copies of a path belong to the pair of switches or, with 'apart', one to each pair of hosts. */
 static void table_begin(
 	struct table *table, const struct fixture *fixture, uint32_t copies, bool apart)
 {
@@ -177,7 +177,7 @@ static int64_t deviation_of(const struct fixture *fixture, const struct balance 
 	return result;
 }
 
-/* The round in which the path lost its last copy, later than all if it did not. */
+/* Returns the round in which the path lost its last copy, or a later one than all if it did not. */
 static size_t last_round(const struct table *table, uint32_t path)
 {
 	size_t last = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The algorithms that choose minimal paths, balanced or at random, and place ITBs afterwards. */
+/* The algorithms that choose minimal paths, balanced or at random, and then place ITBs. */
 
 #include <math.h>
 
@@ -15,7 +15,7 @@ static const char *const names[] = {
 
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
-/* Only its leaves have hosts; no minimal way turns upwards. */
+/* Only its leaves have hosts, so no minimal path turns upwards. */
 UNIT_TEST(fat_trees_need_no_itbs_above_the_leaves)
 {
 	OWNED(topology) *topology = network_fat_tree(2, 3);
@@ -54,7 +54,7 @@ static void check_at_first_switch(
 		}
 }
 
-/* Clockwise round a ring, by source and then by destination, the turn at s0 is the last to come. */
+/* Clockwise around a ring, by source and then by destination, the turn at s0 comes last. */
 UNIT_TEST(cycles_are_broken_in_the_order_of_sources)
 {
 	OWNED(topology) *topology = network_ring(6);
@@ -70,7 +70,7 @@ UNIT_TEST(cycles_are_broken_in_the_order_of_sources)
 	assert_true(itbs >= 40);
 }
 
-/* A rule that a route must obey at each switch that it passes. */
+/* A rule that a route must follow at each switch on its path. */
 struct rule {
 	const char *name;
 	bool (*wants)(uint32_t a, uint32_t b, uint32_t c);
@@ -184,7 +184,7 @@ UNIT_TEST(ranks_are_unique_and_the_lowest_without_hosts)
 	}
 }
 
-/* Marks the switches without hosts that hang together with this one. */
+/* Marks the connected switches without hosts around this one. */
 static void mark_group(const struct route_graph *graph, uint32_t at, bool *marked)
 {
 	marked[at] = true;
@@ -196,7 +196,7 @@ static void mark_group(const struct route_graph *graph, uint32_t at, bool *marke
 	}
 }
 
-/* A way down to it leads from every other switch of the group. */
+/* A path down to it leads from every other switch of the group. */
 static bool is_bottom(const struct route_graph *graph, uint32_t at, const uint32_t *rank)
 {
 	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
@@ -229,7 +229,7 @@ UNIT_TEST(switches_without_hosts_that_hang_together_have_one_bottom)
 	}
 }
 
-/* The way of a route, whatever its ITBs. */
+/* Returns the path of a route, ignoring its ITBs. */
 static bool same_ways(
 	const struct topology *topology, const struct route_set *a, const struct route_set *b)
 {
@@ -303,7 +303,8 @@ UNIT_TEST(more_alternatives_do_not_change_the_first_routes)
 	}
 }
 
-/* On the 4 x 4 torus a pair two apart in both dimensions has 24 minimal ways, a neighbour one. */
+/* On the 4 x 4 torus, a pair two apart in both dimensions has 24 minimal paths, and neighbours have
+ * one. */
 UNIT_TEST(a_pair_has_as_many_routes_as_asked_for_or_as_there_are)
 {
 	OWNED(topology) *topology = network_torus(4, 1);
@@ -319,8 +320,8 @@ UNIT_TEST(a_pair_has_as_many_routes_as_asked_for_or_as_there_are)
 	}
 }
 
-/* With all its ITBs a route of bmax fits up to 10 links, and one of 20 has room for 5. The turns
- * that other routes take by the rule must not close a cycle with those of such routes. */
+/* With all its ITBs, a bmax route fits up to 10 links, and a route of 20 links has space for 5. The
+ * turns that other routes take under the rule must not close a cycle with those of such routes. */
 UNIT_TEST(routes_too_long_for_all_their_itbs_go_with_fewer)
 {
 	static const uint32_t switches[] = {24, 40};
@@ -343,8 +344,8 @@ static bool same_way(const struct topology *topology, const struct route_set *se
 	return memcmp(left.port, right.port, left.links) == 0;
 }
 
-/* Two hosts at each of two switches with two minimal ways, which four pairs share: where each way
- * has two of them, a host has the same way to both hosts in one case of three. */
+/* Two hosts at each of two switches with two minimal paths, which four pairs share. If each path
+ * carries two pairs, a host has the same path to both hosts in one of three cases. */
 UNIT_TEST(which_pair_of_hosts_gets_which_path_is_random)
 {
 	OWNED(topology) *topology = network_torus(4, 2);

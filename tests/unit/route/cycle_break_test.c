@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Any set of paths made free of deadlock by in-transit buffers. */
+/* In-transit buffers make any set of paths free of deadlock. */
 
 #include "route/search/cycle_break.h"
 
 #include "itb_networks.h"
 
 #define NETWORKS 60
-#define LINKS    6 /* most links in a random path */
+#define LINKS    6 /* maximum number of links in a random path */
 
 struct fixture {
 	struct topology *topology;
@@ -16,7 +16,7 @@ struct fixture {
 	struct route_path *path; /* [source * hosts + destination] */
 };
 
-/* Paths of up to LINKS random links from every host; 'end' is where they lead. */
+/* Paths of up to LINKS random links from every host. 'end' is the switch where they end. */
 static struct route_path random_path(
 	const struct route_graph *graph, uint32_t from, struct rng *rng)
 {
@@ -37,7 +37,7 @@ static uint32_t end_of(const struct route_graph *graph, const struct route_path 
 	return graph->arc[path->arc[path->links - 1]].to;
 }
 
-/* Draws paths until they lead to a switch with hosts, and one for each pair of hosts. */
+/* Draws paths until they end at a switch with hosts, one for each pair of hosts. */
 static void begin(struct fixture *fixture, uint64_t seed, bool hosts_everywhere)
 {
 	uint32_t hosts;
@@ -66,7 +66,7 @@ static void end(struct fixture *fixture)
 }
 #define fixture_out_of_scope end
 
-/* All paths as routes to some host where they end. */
+/* All paths, as routes to some host where they end. */
 static struct route_set *routes_of(const struct fixture *fixture)
 {
 	const struct route_graph *graph = fixture->graph;
@@ -137,7 +137,7 @@ UNIT_TEST(where_every_switch_has_hosts_the_paths_stay)
 	}
 }
 
-/* Paths of two links round a ring of six, starting at switch 'first', then the next. */
+/* Paths of two links around a ring of six, from switch 'first', then from the next one. */
 static void break_ring(struct route_path *path, uint32_t first)
 {
 	OWNED(topology) *topology = network_ring(6);
@@ -154,7 +154,7 @@ static void break_ring(struct route_path *path, uint32_t first)
 	assert_int_equal(0, cycle_break_all(graph, 1, path, 6, NULL));
 }
 
-/* To the letter of figure 49 all six would have one. */
+/* According to the text of figure 49, all six would have one. */
 UNIT_TEST(only_the_path_that_closes_the_ring_gets_an_itb)
 {
 	struct route_path path[6];
@@ -176,8 +176,8 @@ static uint32_t arc_between(const struct route_graph *graph, uint32_t from, uint
 	return 0;
 }
 
-/* A triangle of switches without hosts, each with a switch with a host: one of the three paths
- * round the triangle would close it, and no host is there to stop it. */
+/* A triangle of switches without hosts, each linked to a switch with a host. One of the three paths
+ * around the triangle would close it, and no host there can absorb. */
 UNIT_TEST(where_no_host_can_absorb_another_path_is_taken)
 {
 	struct network network;
@@ -211,7 +211,7 @@ UNIT_TEST(where_no_host_can_absorb_another_path_is_taken)
 	assert_int_equal(replaced, 1);
 }
 
-/* A frame has no room for the links of the whole chain. */
+/* A frame has no space for the links of the whole chain. */
 UNIT_TEST(a_way_that_fits_into_no_frame_is_refused)
 {
 	struct network network;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The depth-first labels, against their definition worked out anew by recursion. */
+/* Compares the depth-first labels with their definition, computed separately by recursion. */
 
 #include "route/algorithms/up_down.h"
 #include "route/route_algorithm.h"
@@ -10,10 +10,11 @@
 #include "networks.h"
 
 #define NETWORKS 300
-#define SWITCHES 9 /* at most, of a random network */
+#define SWITCHES 9 /* maximum for a random network */
 #define NOWHERE  1000u
 
-/* A network as numbers of links between switches, and the order in which they enter the tree. */
+/* A network as numbers of links between switches, and the order in which switches enter the
+ * tree. */
 struct definition {
 	unsigned switches;
 	unsigned links[SWITCHES][SWITCHES], distance[SWITCHES][SWITCHES];
@@ -104,7 +105,7 @@ UNIT_TEST(the_labels_are_those_of_the_definition_from_every_root)
 	}
 }
 
-/* Frees the network; 'places' gets the place of each switch in the tree from switch 0. */
+/* Frees the network. 'places' receives the position of each switch in the tree from switch 0. */
 static void find_places(struct network *network, uint32_t *places)
 {
 	OWNED(topology) *topology = network_end(network);
@@ -118,7 +119,7 @@ static void find_places(struct network *network, uint32_t *places)
 	up_down_labels_free(&labels);
 }
 
-/* From 1, switch 4 has two links to the tree of 0 and 1; 2 and 3 have one, and smaller numbers. */
+/* From 1, switch 4 has two links to the tree of 0 and 1. 2 and 3 have one, and smaller numbers. */
 UNIT_TEST(a_neighbour_with_more_links_to_the_tree_enters_first)
 {
 	struct network network;
@@ -144,7 +145,7 @@ UNIT_TEST(parallel_links_count_one_by_one)
 
 	network_begin(&network, 4, 0);
 	network_link(&network, 0, 1);
-	network_link(&network, 1, 3); /* 1 and 2 are nearer to all than 3 */
+	network_link(&network, 1, 3); /* 1 and 2 are closer to all others than 3 */
 	network_link(&network, 0, 2);
 	network_link(&network, 1, 2);
 	network_link(&network, 0, 3);
@@ -195,7 +196,7 @@ static double mean_minimal(const char *algorithm)
 	return sum;
 }
 
-/* The thesis, section 5.2.2: 81 % for DFS, 71 % for UD, mean of ten networks. */
+/* The thesis, section 5.2.2: 81 % for DFS, 71 % for UD, the mean of ten networks. */
 UNIT_TEST(irregular_networks_of_32_switches_have_the_published_shares_of_minimal_routes)
 {
 	double dfs = mean_minimal("dfs"), ud = mean_minimal("ud");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Disjoint paths for DRB: what two routes of a pair may share, and what all of them obey. */
+/* Disjoint paths for DRB: what two routes of a pair may share, and the rules for all routes. */
 
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
@@ -24,7 +24,7 @@ static struct route_set *disjoint(
 	return bench_compute(topology, "disjoint", &options);
 }
 
-/* The links and ITBs of a route; 'uses' counts it at each link between switches. */
+/* The links and ITBs of a route. 'uses' counts it at each link between switches. */
 struct trip {
 	unsigned links, itbs;
 };
@@ -58,7 +58,7 @@ static struct trip travel(const struct topology *topology, const struct route_se
 typedef void pair_fn(const struct topology *topology, const struct route_set *set, uint32_t from,
 	uint32_t to, unsigned count);
 
-/* All pairs of many random networks, whole or in pieces, with switches without hosts. */
+/* All pairs of many random networks, connected or in pieces, with switches without hosts. */
 static void on_random_networks(pair_fn *check)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
@@ -126,7 +126,7 @@ UNIT_TEST(the_first_route_is_that_of_up_down)
 	}
 }
 
-/* Every pair of different switches has as many as the least cut between them. */
+/* Every pair of different switches has as many routes as the minimum cut between them. */
 static void expect_count(const char *spec, unsigned alternatives, unsigned count)
 {
 	OWNED(topology) *topology = bench_generate(spec);
@@ -169,7 +169,8 @@ UNIT_TEST(parallel_links_are_different_links)
 	assert_int_equal(route_set_count(set, 0, 1), 3);
 }
 
-/* A ring of four: from s1 to s3 up/down goes by the root s0; by s2 it would be up after down. */
+/* A ring of four. From s1 to s3, up/down uses the root s0. Through s2, the path would go up after
+ * down. */
 static struct topology *ring_of_four(bool host_below)
 {
 	struct network network;
@@ -203,7 +204,7 @@ UNIT_TEST(no_path_turns_at_a_switch_without_hosts)
 	assert_int_equal(route_set_count(set, 0, 1), 1);
 }
 
-/* The root s0 above s1 and s2, which have the hosts; both above s3, which has none. */
+/* The root s0 above s1 and s2, which have the hosts. Both are above s3, which has none. */
 static void begin_hostless(struct network *network, uint32_t switches)
 {
 	static const uint32_t links[][2] = {{0, 1}, {0, 2}, {1, 3}, {2, 3}};
@@ -215,7 +216,7 @@ static void begin_hostless(struct network *network, uint32_t switches)
 	network_host(network, 1, 2);
 }
 
-/* Below s3 hangs s4, whose host could turn messages, by one link or by two. */
+/* Below s3 is s4, whose host could turn messages, with one link or two. */
 UNIT_TEST(a_path_comes_back_by_another_link_or_not_at_all)
 {
 	for (uint64_t seed = 0; seed < 20; seed++) {
@@ -236,8 +237,8 @@ UNIT_TEST(a_path_comes_back_by_another_link_or_not_at_all)
 	}
 }
 
-/* Below s3 hangs s4, below that a triangle whose last corner has the host: it leads back to s4 by
- * other links, but from there to s3 only by the link that was used. */
+/* Below s3 is s4, and below that a triangle whose last corner has the host. It leads back to s4
+ * over other links, but from there to s3 only over the link that was used. */
 UNIT_TEST(no_path_uses_a_link_twice_itself)
 {
 	struct route_options options = {0};
@@ -260,8 +261,8 @@ UNIT_TEST(no_path_uses_a_link_twice_itself)
 #define LINK     1000u /* costs 1000, an ITB costs 1 */
 #define SWITCHES 12
 
-/* Levels from switch 0 and the least costs of being at (switch, gone down already), by relaxing
- * until nothing changes, over links that have not been used. */
+/* Levels from switch 0, and the minimum costs of reaching (switch, gone down already), by
+ * relaxation until nothing changes, over links that have not been used. */
 struct oracle {
 	const struct topology *topology;
 	unsigned level[SWITCHES], cost[SWITCHES][2];
@@ -378,7 +379,8 @@ UNIT_TEST(each_route_is_a_shortest_one_of_what_is_left_with_fewest_itbs)
 	}
 }
 
-/* From s1 to s4 lead s0 and s2 without and s5 with an ITB, all in two links. */
+/* From s1 to s4, paths of two links lead through s0 and s2 without an ITB, and through s5 with
+ * one. */
 UNIT_TEST(of_equally_long_paths_those_without_itbs_come_first)
 {
 	for (uint64_t seed = 0; seed < 20; seed++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* D-mod-K: against the formula in whole fat trees, against its rules in damaged ones. */
+/* Compares D-mod-K with its formula in whole fat trees, and with its rules in damaged ones. */
 
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
@@ -68,7 +68,7 @@ static uint32_t power(uint32_t base, unsigned exponent)
 	return result;
 }
 
-/* Where a switch of a whole tree stands, by its number (lib/topo/generators/rlft.c). */
+/* The position of a switch of a whole tree, from its number (lib/topo/generators/rlft.c). */
 struct place {
 	unsigned level;
 	bool top;
@@ -84,7 +84,7 @@ static struct place place_of(struct shape shape, uint32_t at)
 	return place;
 }
 
-/* The port by the formula; 'up' says whether the way leads up. */
+/* The port according to the formula. 'up' tells whether the path leads up. */
 static uint8_t formula(struct shape shape, uint32_t at, uint32_t host, bool *up)
 {
 	struct place place = place_of(shape, at);
@@ -127,7 +127,7 @@ UNIT_TEST(while_a_packet_goes_up_every_up_port_is_an_alternative)
 	}
 }
 
-/* Follows the primary ports and counts what each link between switches carries. */
+/* Follows the primary ports and counts the paths on each link between switches. */
 static void walk_primary(const struct topology *topology, const struct route_table *table,
 	uint32_t from, uint32_t to, unsigned *load)
 {
@@ -195,7 +195,7 @@ static void check_stages(const struct topology *topology, const unsigned *load)
 	}
 }
 
-/* As the ARN+AFI paper says of it where it introduces deterministic routing. */
+/* As the ARN+AFI paper describes it where it introduces deterministic routing. */
 UNIT_TEST(all_links_between_two_stages_carry_as_many_pairs)
 {
 	for (unsigned i = 0; i < SHAPES; i++) {
@@ -219,7 +219,8 @@ static unsigned stage_of(const struct topology *topology, uint32_t at)
 	return topology->switch_at[at].stage;
 }
 
-/* Whether a switch leads to a host by ups and then downs (downs only: 'down'), by recursion. */
+/* Returns whether a switch leads to a host by going up and then down (only down: 'down'), by
+ * recursion. */
 static bool leads(const struct topology *topology, uint32_t at, uint32_t host, bool down)
 {
 	struct topology_port port = {DEVICE_SWITCH, at, 0}, peer;
@@ -240,8 +241,8 @@ static bool leads(const struct topology *topology, uint32_t at, uint32_t host, b
 	return false;
 }
 
-/* Every port of every set leads to the host: down if the switch leads there by downs only, else up
- * to a switch that leads there. No other port does. */
+/* Every port of every set leads to the host: down if the switch leads there by going only down,
+ * otherwise up to a switch that leads there. No other port does. */
 static void check_set(const struct topology *topology, uint32_t at, uint32_t host, uint64_t set)
 {
 	bool down = leads(topology, at, host, true);
@@ -263,7 +264,7 @@ static void check_set(const struct topology *topology, uint32_t at, uint32_t hos
 	assert_int_equal(set, expected);
 }
 
-/* A tree with up to six links gone. */
+/* A tree in which up to six links are missing. */
 static struct topology *damaged_tree(uint64_t seed)
 {
 	static const struct shape some[] = {{4, 2}, {4, 3}, {6, 2}};
@@ -312,7 +313,7 @@ UNIT_TEST(after_a_failure_the_formula_counts_the_ports_that_are_left)
 	table = tables(topology, 1);
 	for (uint32_t host = 3; host < topology->hosts; host++)
 		assert_int_equal(route_table_row(table, 0)[host], host % 2 == 0 ? 3 : 5);
-	/* The switch above port 4 no longer leads down to s0, which s1 has to know. */
+	/* The switch above port 4 no longer leads down to s0, which s1 must know. */
 	for (uint32_t host = 0; host < 3; host++)
 		assert_int_equal(route_table_row(table, 1)[host], host % 2 == 0 ? 3 : 5);
 	for (uint32_t host = 6; host < topology->hosts; host++)
@@ -336,7 +337,7 @@ UNIT_TEST(what_cannot_be_reached_has_no_entry)
 	assert_int_equal(route_set_count(set, 2, 4), 1);
 }
 
-/* Leaves with four hosts and two links to each of two switches above, port by port in turn. */
+/* Leaves with four hosts and two links to each of two switches above, alternating by port. */
 /* With scattered numbers, three of four hosts of a leaf have the same remainder. */
 static struct topology *tree_with_parallel_links(bool scattered)
 {
@@ -385,7 +386,7 @@ UNIT_TEST(a_failed_cable_of_a_host_changes_no_port_towards_the_others)
 	}
 }
 
-/* The first route of every pair is the way through the tables. */
+/* The first route of every pair is the path in the tables. */
 static void check_first_routes(const struct topology *topology, const struct route_table *table,
 	const struct route_set *set)
 {
@@ -428,7 +429,7 @@ UNIT_TEST(further_routes_are_other_minimal_ways)
 	assert_true(route_report_good(&report));
 	assert_true(report.minimal_fraction == 1);
 	route_report_free(&report);
-	/* K = 3: one way within a leaf, 3 within a subtree of three leaves, 9 across the top. */
+	/* K = 3: one path within a leaf, 3 within a subtree of three leaves, 9 across the top. */
 	assert_int_equal(route_set_count(set, 0, 1), 1);
 	assert_int_equal(route_set_count(set, 0, 3), 3);
 	assert_int_equal(route_set_count(set, 0, 9), 9);

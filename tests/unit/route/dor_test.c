@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Dimension order on grids whose switch numbers tell their places, with and without damage. */
+/* Dimension order on grids whose switch numbers contain their positions, with and without
+ * damage. */
 
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
@@ -10,7 +11,7 @@
 #include "networks.h"
 #include "route_bench.h"
 
-/* Sizes with 0 after the last dimension. */
+/* Sizes, with 0 after the last dimension. */
 struct shape {
 	const char *spec;
 	uint32_t size[4];
@@ -56,13 +57,13 @@ static unsigned place_of(const struct shape *shape, uint32_t at, unsigned dim)
 	return at % shape->size[dim];
 }
 
-/* Size 2 has one link, not a ring. */
+/* Size 2 has one link, and is not a ring. */
 static bool is_ring(const struct shape *shape, unsigned dim)
 {
 	return shape->around && shape->size[dim] > 2;
 }
 
-/* Links of the shortest way in one dimension. */
+/* Returns the links of the shortest path in one dimension. */
 static unsigned shortest(const struct shape *shape, uint32_t from, uint32_t to, unsigned dim)
 {
 	unsigned a = place_of(shape, from, dim), b = place_of(shape, to, dim);
@@ -80,8 +81,8 @@ static uint32_t switch_of(const struct topology *topology, uint32_t host)
 	return at.device;
 }
 
-/* The elements before the last port: dimension by dimension, each in one direction, as many links
- * as needed. */
+/* The elements before the last port: dimension by dimension, each in one direction, with as many
+ * links as needed. */
 static void check_order(const struct shape *shape, const uint8_t *route, unsigned length,
 	uint32_t from, uint32_t to)
 {
@@ -164,7 +165,8 @@ UNIT_TEST(only_rings_need_classes)
 	}
 }
 
-/* From switch 'at' by 'port': across the link between the last place and place 0? */
+/* Returns whether the link from switch 'at' through 'port' is between the last position and
+ * position 0. */
 static bool wraps(const struct shape *shape, uint32_t at, unsigned port)
 {
 	unsigned place = place_of(shape, at, port / 2);
@@ -237,7 +239,7 @@ UNIT_TEST(the_seed_turns_ties_around)
 	assert_true(seen[0] && seen[1]);
 }
 
-/* Host 0 is at the origin; both others are opposite to it in one dimension. */
+/* Host 0 is at the origin. Both others are opposite to it in one dimension. */
 UNIT_TEST(by_the_ports_no_seed_counts_and_dimensions_turn_in_turn)
 {
 	OWNED(topology) *topology = bench_generate("torus:dims=4x4,hosts=1");
@@ -258,7 +260,7 @@ UNIT_TEST(by_the_ports_no_seed_counts_and_dimensions_turn_in_turn)
 	}
 }
 
-/* Whether so many links in a row are there in one direction. */
+/* Returns whether this many consecutive links exist in one direction. */
 static bool intact(const struct topology *topology, uint32_t at, unsigned port, unsigned links)
 {
 	for (unsigned i = 0; i < links; i++) {
@@ -271,7 +273,7 @@ static bool intact(const struct topology *topology, uint32_t at, unsigned port, 
 	return true;
 }
 
-/* By the switch numbers: in each dimension at least one direction is there all the way. */
+/* Checks by switch numbers that in each dimension, at least one direction is complete. */
 static bool way_exists(
 	const struct shape *shape, const struct topology *topology, uint32_t at, uint32_t to)
 {
@@ -325,7 +327,7 @@ UNIT_TEST(broken_rings_are_gone_around_the_other_way)
 	}
 }
 
-/* Ports tell places, numbers do not. */
+/* Ports determine positions; numbers do not. */
 UNIT_TEST(switches_may_be_numbered_in_any_order)
 {
 	OWNED(topology) *topology = bench_generate("torus:dims=4x5,hosts=2");

@@ -30,7 +30,7 @@ static struct topology *dragonfly(unsigned a, unsigned p, unsigned h)
 	return bench_generate(spec);
 }
 
-/* NULL and the reason where they are refused. */
+/* NULL, and the reason if they are refused. */
 static struct route_table *tables(const struct topology *topology,
 	const struct route_algorithm *algorithm, struct error *error)
 {
@@ -55,7 +55,7 @@ static void expect_good(const struct topology *topology, const struct route_algo
 	assert_true(report.max_switch_links <= 5);
 }
 
-/* More hosts per switch change no dependency, so one is enough. */
+/* More hosts per switch change no dependency, so one is sufficient. */
 UNIT_TEST(every_size_with_every_wiring_is_free_of_deadlock)
 {
 	static const char *const wirings[] = {"palmtree", "absolute", "circulant"};
@@ -156,7 +156,7 @@ UNIT_TEST(the_failure_of_any_link_leaves_paths_where_the_ladder_allows)
 	}
 }
 
-/* Damage that leaves paths for all, or a refusal that names two switches. */
+/* Damage that leaves paths for all hosts, or a refusal that names two switches. */
 UNIT_TEST(a_damaged_network_is_verified_or_refused)
 {
 	unsigned served = 0;
@@ -183,7 +183,7 @@ UNIT_TEST(a_damaged_network_is_verified_or_refused)
 	assert_true(served > 40);
 }
 
-/* In other groups every global link can begin a detour; in the destination's group none. */
+/* In other groups, every global link can begin a detour; in the destination's group, none can. */
 UNIT_TEST(detours_begin_at_every_global_link_of_a_group)
 {
 	OWNED(topology) *topology = dragonfly(4, 2, 2);

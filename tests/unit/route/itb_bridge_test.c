@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Routes that may be used while packets with former ones are in flight; ITBs by load. */
+/* Routes that can be used while packets with former routes are in flight, and ITBs chosen by
+ * load. */
 
 #include "route/search/itb_routes.h"
 
@@ -16,7 +17,7 @@ struct change {
 	uint64_t added;
 };
 
-/* Routes of ud, and of ud with another root. */
+/* Routes of ud, and of ud with a different root. */
 static struct change change(uint64_t seed)
 {
 	struct change change = {.topology = itb_network(seed, true)};
@@ -82,7 +83,7 @@ UNIT_TEST(a_bridge_between_equal_routes_has_no_more_itbs)
 	drop(&it);
 }
 
-/* The largest number of routes for which a host absorbs. */
+/* The maximum number of routes for which a host absorbs. */
 static uint32_t absorbed_max(const struct topology *topology, const struct route_set *set)
 {
 	uint32_t *load = calloc(topology->hosts, sizeof(*load)), max = 0;
@@ -107,7 +108,7 @@ static uint32_t absorbed_max(const struct topology *topology, const struct route
 	return max;
 }
 
-/* Chooses the ITB hosts of routes again: none is added. */
+/* Chooses the ITB hosts of routes again, without adding any. */
 static struct route_set *place(const struct topology *topology, const struct route_set *given)
 {
 	struct route_set *placed;
@@ -165,7 +166,7 @@ UNIT_TEST(routes_without_itbs_stay_as_they_are)
 	}
 }
 
-/* Here the port of a host that absorbs has a prefix. */
+/* Here, the port of a host that absorbs has a prefix. */
 UNIT_TEST(itbs_at_ports_above_63_are_placed)
 {
 	OWNED(topology) *topology =

@@ -46,7 +46,7 @@ static unsigned highest_port(const struct route_set *set)
 	return highest;
 }
 
-/* Writes and reads the routes; they are the same afterwards. */
+/* Writes and reads the routes, which must be unchanged. */
 static void expect_round_trip(const struct topology *topology, struct route_set *set, bool binary)
 {
 	struct route_file file = {set, NULL}, read;
@@ -110,7 +110,7 @@ UNIT_TEST(tables_of_switches_with_many_ports_verify)
 		if (table == NULL)
 			fail_msg("%s", error.text);
 		assert_true(verify(topology, NULL, table));
-		/* The switch of host 0 sends what is for it to another port. */
+		/* The switch of host 0 sends the packets for it to a different port. */
 		row = route_table_row(table, home(topology, 0));
 		row[0] = row[0] > 0 ? row[0] - 1 : 1;
 		assert_false(verify(topology, NULL, table));

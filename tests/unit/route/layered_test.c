@@ -130,7 +130,7 @@ UNIT_TEST(too_few_vcs_leave_only_the_rule_that_says_how_many)
 	}
 }
 
-/* In a torus each link can carry the same, and the trees find it. */
+/* In a torus, each link can carry the same load, and the trees achieve this. */
 UNIT_TEST(the_links_of_a_regular_network_carry_the_same_load)
 {
 	OWNED(topology) *topology = bench_generate("torus:dims=4x4x4");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Destination tables of minhop: shortest and balanced, and nothing else is promised. */
+/* Destination tables of minhop are shortest and balanced, and have no other guarantee. */
 
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
@@ -22,7 +22,7 @@ static struct route_table *compute(const struct topology *topology)
 	return table;
 }
 
-/* Computes and judges; the caller frees the report. Destroys the topology. */
+/* Computes and judges. The caller frees the report. Destroys the topology. */
 static struct route_report judge(struct topology *topology)
 {
 	struct route_table *table = compute(topology);
@@ -85,7 +85,7 @@ UNIT_TEST(in_a_fat_tree_the_load_is_even)
 	assert_int_equal(report.link_load.min, report.link_load.max);
 }
 
-/* Left to the order of the ports alone, the deviation is more than a third of the mean. */
+/* Chosen only by the order of the ports, the deviation is more than a third of the mean. */
 UNIT_TEST(on_a_torus_the_load_is_spread)
 {
 	OWNED(route_report) report = judge(network_torus(8, 1));

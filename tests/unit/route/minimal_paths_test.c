@@ -9,7 +9,7 @@
 
 #define NETWORKS 40
 
-/* Paths of exactly so many links, by trying every arc. */
+/* Paths of exactly this many links, found by trying every arc. */
 static unsigned count(const struct route_graph *graph, uint32_t at, uint32_t to, unsigned links)
 {
 	unsigned found = 0;

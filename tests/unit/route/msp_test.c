@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Multi-step paths: each rule by which they are chosen, and that their VC classes are needed. */
+/* Multi-step paths: each rule for choosing them, and that their VC classes are necessary. */
 
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
@@ -88,7 +88,7 @@ static double mean_paths(const char *spec)
 
 UNIT_TEST(grids_of_64_switches_have_the_numbers_of_paths_that_the_rule_gives)
 {
-	assert_float_equal(mean_paths("torus:dims=8x8,hosts=1"), 3.37, 0.01); /* by the seed */
+	assert_float_equal(mean_paths("torus:dims=8x8,hosts=1"), 3.37, 0.01); /* from the seed */
 	assert_float_equal(mean_paths("mesh:dims=8x8,hosts=1"), 2.60, 0.005);
 }
 
@@ -124,7 +124,7 @@ UNIT_TEST(the_first_route_is_the_deterministic_one)
 	the_first_route_is("rlft:ports=8,stages=3", "dmodk");
 }
 
-/* 'visit' for every pair of hosts with routes. */
+/* Calls 'visit' for every pair of hosts with routes. */
 static void for_each_pair(const char *spec, unsigned radius,
 	void (*visit)(const struct topology *topology, const struct route_set *set, uint32_t from,
 		uint32_t to, unsigned radius))
@@ -182,7 +182,7 @@ UNIT_TEST(in_a_damaged_tree_they_share_none_either)
 	}
 }
 
-/* Two leaves with a host each, both with three cables to one switch above. */
+/* Two leaves with one host each, both with three cables to one switch above. */
 UNIT_TEST(parallel_links_carry_a_route_each)
 {
 	struct topology *topology = topology_create("parallel", 3, 2);
@@ -228,7 +228,7 @@ static void check_visits(const struct topology *topology, const struct route_set
 	}
 }
 
-/* So many that candidates are left that would. */
+/* Uses so many alternatives that candidates which visit a switch twice remain. */
 static void check_visits_of_many(const char *spec, unsigned radius)
 {
 	struct route_options options = {.alternatives = ROUTE_ALTERNATIVES_MAX, .radius = radius};
@@ -272,7 +272,8 @@ UNIT_TEST(intermediate_switches_are_within_the_radius)
 	for_each_pair("mesh:dims=5x4,hosts=1", 3, check_radius);
 }
 
-/* Around a broken link an IN is as far as the step to it, not as the links that are left. */
+/* Around a broken link, the distance of an IN is that of the step to it, not that of the remaining
+ * links. */
 UNIT_TEST(in_a_damaged_torus_the_steps_stay_within_the_radius_too)
 {
 	for (uint64_t seed = 0; seed < 6; seed++) {
@@ -296,9 +297,9 @@ UNIT_TEST(in_a_damaged_torus_the_steps_stay_within_the_radius_too)
 	}
 }
 
-/* --- the rule, computed in another way: from dor's routes, one host a switch --- */
+/* --- the rule, computed differently: from dor's routes, with one host per switch --- */
 
-/* Links of the shortest candidate, and its steps; links 0: there is none. */
+/* Links and steps of the shortest candidate; links 0: there is none. */
 struct best {
 	unsigned links, steps;
 };
@@ -424,7 +425,7 @@ UNIT_TEST(the_seed_decides_among_equals_and_threads_decide_nothing)
 	assert_false(bench_options_agree(topology, "msp", &one, &other));
 }
 
-/* In odd rings nothing else distinguishes switches. */
+/* In odd rings, nothing else distinguishes switches. */
 UNIT_TEST(by_the_ports_detours_are_the_same_everywhere)
 {
 	struct topology *topology = bench_generate("torus:dims=5x5,hosts=1");
@@ -556,7 +557,7 @@ UNIT_TEST(without_their_steps_the_same_routes_have_a_cycle)
 		struct route_report report;
 
 		judge(topology, plain, &report);
-		/* In a ring even the long way around crosses the dateline once. */
+		/* In a ring, even the long path around crosses the dateline once. */
 		assert_true(report.deadlock_free == (strncmp(grids[i].spec, "ring", 4) == 0));
 		route_report_free(&report);
 		route_set_destroy(plain);
@@ -564,7 +565,7 @@ UNIT_TEST(without_their_steps_the_same_routes_have_a_cycle)
 	}
 }
 
-/* Hosts in the place of 'next step': each step is a route of dor by itself, in its classes. */
+/* Hosts instead of 'next step': each step is a separate route of dor, in dor's classes. */
 UNIT_TEST(with_hosts_between_steps_the_classes_of_dor_suffice)
 {
 	for (unsigned i = 0; i < GRIDS; i++) {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The files for ibdmchk, line by line; that it reads them is for tests/tools/ibdmchk_test. */
+/* Checks the files for ibdmchk line by line. tests/tools/ibdmchk_test checks that ibdmchk reads
+ * them. */
 
 #include "route/formats/opensm_tables.h"
 #include "route/route_algorithm.h"
 
 #include "networks.h"
 
-/* h0 at s0, h1 at s1, s0 and s1 linked by their port 0. */
+/* h0 at s0 and h1 at s1. s0 and s1 are linked by port 0 of each. */
 static struct topology *two_switches(void)
 {
 	struct network network;
@@ -30,7 +31,7 @@ static struct route_table *compute(const struct topology *topology)
 	return table;
 }
 
-/* The written text; the caller frees it. */
+/* Returns the written text. The caller frees it. */
 static char *subnet_text(const struct topology *topology)
 {
 	size_t size;

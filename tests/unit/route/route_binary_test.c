@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The binary route file: the same content back, and damage refused where it is. */
+/* The binary route file. The content is read back unchanged, and damage is refused with its
+ * position. */
 
 #include "route/formats/route_binary.h"
 
 #include "networks.h"
 #include "route/route_algorithm.h"
 
-/* Places in a file. */
+/* Offsets in a file. */
 #define HEADER_AT 12
 #define FIRST_AT  (HEADER_AT + ROUTE_BINARY_HEADER + 4) /* the first section after it */
 
@@ -61,7 +62,7 @@ static struct route_table *some_table(const struct topology *topology, uint64_t 
 	return table;
 }
 
-/* Writes, reads, writes again. */
+/* Writes, reads and writes again. */
 static void assert_round_trip(const struct topology *topology, struct route_file *file)
 {
 	struct bytes first = write_file(topology, file), second;
@@ -188,7 +189,7 @@ UNIT_TEST(every_flipped_bit_is_refused)
 	struct error error;
 
 	for (size_t bit = 8; bit < 8 * bytes.size;
-		bit++) { /* the first byte tells text from binary */
+		bit++) { /* the first byte distinguishes binary from text */
 		bytes.at[bit / 8] ^= (char)(1 << bit % 8);
 		assert_int_equal(-EINVAL, read_file(topology, &bytes, &again, &error));
 		bytes.at[bit / 8] ^= (char)(1 << bit % 8);
@@ -250,7 +251,7 @@ UNIT_TEST(routes_of_another_topology_are_refused)
 	free(bytes.at);
 }
 
-/* A set may hold anything; what is read must lead somewhere. */
+/* A set may contain anything, but routes that are read must lead to a destination. */
 UNIT_TEST(a_route_that_does_not_lead_there_is_refused)
 {
 	static const struct {

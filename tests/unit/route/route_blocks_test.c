@@ -62,7 +62,7 @@ UNIT_TEST(equal_blocks_and_rows_are_stored_once)
 	OWNED(route_table) *table = random_table(3, 4 * ROUTE_BLOCK_HOSTS, 60, 1);
 	OWNED(route_blocks) *blocks;
 
-	/* The third row has two blocks of the first one, the other way round. */
+	/* The third row contains two blocks of the first one, in reverse order. */
 	memcpy(route_table_row(table, 1), route_table_row(table, 0), table->hosts);
 	memcpy(route_table_row(table, 2), route_table_row(table, 0) + 2 * ROUTE_BLOCK_HOSTS,
 		2 * ROUTE_BLOCK_HOSTS);
@@ -76,8 +76,8 @@ UNIT_TEST(equal_blocks_and_rows_are_stored_once)
 	expect_same(blocks, table);
 }
 
-/* All leaves send what is not theirs up by the same ports, and all roots send a host's packets down
- * by the same port. */
+/* All leaves send packets for other leaves up through the same ports, and all roots send a host's
+ * packets down through the same port. */
 UNIT_TEST(most_of_a_fat_tree_is_stored_once)
 {
 	OWNED(topology) *topology = bench_generate("rlft:ports=16,stages=3");
@@ -104,7 +104,7 @@ UNIT_TEST(more_blocks_than_numbers_are_refused)
 	errno = 0;
 	assert_null(route_blocks_create(table));
 	assert_int_equal(errno, ERANGE);
-	/* 65,536 have numbers. */
+	/* 65,536 blocks have numbers. */
 	memcpy(route_table_row(table, 0), route_table_row(table, 1), table->hosts);
 	blocks = route_blocks_create(table);
 	assert_non_null(blocks);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Routes on demand are those that are computed for all pairs, in whatever order pairs are asked for
- * and by how many threads. */
+/* Routes on demand equal those computed for all pairs, regardless of the order of requests and the
+ * number of threads. */
 
 #include "route/route_algorithm.h"
 
@@ -53,7 +53,7 @@ static void expect_pair(const struct route_case *the_case, const struct route_se
 	assert_null(route_set_get(demand, from, to, count, &length));
 }
 
-/* Before the first route is made. */
+/* Before the first route is computed. */
 static void expect_lengths(const struct route_case *the_case, const struct route_set *all,
 	const struct route_set *demand)
 {
@@ -95,7 +95,7 @@ static void expect_equal(const struct route_case *the_case, const struct route_s
 	assert_false(route_set_failed(demand));
 }
 
-/* Whole, or without up to two links or switches. */
+/* Undamaged, or without up to two links or switches. */
 static struct topology *draw_network(uint64_t seed)
 {
 	static const char *const regular[] = {"rlft:ports=4,stages=3", "rlft:ports=8,stages=2",

@@ -26,7 +26,7 @@ static struct route_set *read_text(
 	return file.set;
 }
 
-/* The text of all routes; the caller frees. */
+/* Returns the text of all routes. The caller frees it. */
 static char *write_text(const struct topology *topology, const struct route_set *set)
 {
 	char *text = NULL;
@@ -80,7 +80,7 @@ UNIT_TEST(the_header_says_where_the_routes_come_from)
 	free(text);
 }
 
-/* Cut after any line, the file is not whole; with all lines it is. */
+/* If the file is cut after any line, it is incomplete. With all lines, it is complete. */
 UNIT_TEST(a_file_that_is_cut_between_lines_is_refused)
 {
 	OWNED(topology) *topology = network_ring(4);
@@ -314,7 +314,7 @@ UNIT_TEST(a_file_that_is_not_there_is_named)
 		error.text, "/nowhere/routes: No such file or directory; expected a route file");
 }
 
-/* Reads it without a topology; "" or what is wrong. */
+/* Reads it without a topology. Returns "" or the error. */
 static struct error read_header(const char *text, size_t bytes, struct route_file_header *header)
 {
 	FILE *in = fmemopen((void *)(uintptr_t)text, bytes, "r");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Every algorithm on every kind of topology that there is a generator for; and several algorithms
- * on one tree. */
+/* Every algorithm on every kind of topology that has a generator, and several algorithms on one
+ * tree. */
 
 #include "draws.h"
 #include "random_network.h"
@@ -12,12 +12,12 @@
 
 static const struct {
 	const char *spec;
-	bool stages, grid; /* what dmodk and dor were made for */
+	bool stages, grid; /* the networks for which dmodk and dor exist */
 	bool hosts_everywhere;
 	bool groups; /* df-* */
 	bool rows;   /* omni-war, dal */
 } networks[] = {
-	{"rlft:ports=4,stages=1", true, true, true, true, true}, /* a switch alone is a grid, too */
+	{"rlft:ports=4,stages=1", true, true, true, true, true}, /* one switch is also a grid */
 	{"rlft:ports=8,stages=2", true, false, false},
 	{"rlft:ports=4,stages=3", true, false, false},
 	{"rail:rails=2,ports=4,stages=2", true, false, false},
@@ -53,7 +53,7 @@ static bool too_slow(const struct route_algorithm *algorithm, const struct topol
 	return strstr(algorithm->name, "smart") != NULL && topology->hosts > 100;
 }
 
-/* Whether the algorithm serves this kind. */
+/* Returns whether the algorithm supports this kind. */
 static bool serves(const struct route_algorithm *algorithm, unsigned i)
 {
 	if (strcmp(algorithm->name, "dmodk") == 0)
@@ -97,7 +97,7 @@ static void try_network(
 		uint64_t routes;
 
 		routes = route_expect_good(&the_case, seed == 1);
-		/* The ladder of a Dragonfly may do for other small networks. */
+		/* The ladder of a Dragonfly may also suit other small networks. */
 		if (algorithm->ladder != 0 && !serves(algorithm, i))
 			continue;
 		if ((routes > 0) != serves(algorithm, i))
@@ -140,7 +140,7 @@ UNIT_TEST(only_minhop_makes_no_promise)
 		assert_int_equal(algorithm->deadlock_free, strcmp(algorithm->name, "minhop") != 0);
 }
 
-/* Two of the latency selectors' sets, on one tree. */
+/* Two of the sets of latency selectors, on one tree. */
 static void try_union(const char *names, const struct topology *topology, uint64_t seed)
 {
 	const struct route_algorithm *algorithms[ROUTE_MERGE_MAX];

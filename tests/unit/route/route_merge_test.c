@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Several algorithms in one set, the choice of a root, and what failures leave unreachable. */
+/* Several algorithms in one set, the choice of a root, and what failures make unreachable. */
 
 #include "route/route_algorithm.h"
 
@@ -211,7 +211,7 @@ UNIT_TEST(hosts_that_are_cut_off_and_pairs_between_pieces_are_told_apart)
 	struct route_gaps gaps;
 	char text[200];
 
-	/* h0 h1 on one piece, h2 h3 on another, h4 alone at s2. */
+	/* h0 and h1 on one piece, h2 and h3 on another, h4 alone at s2. */
 	network_begin(&network, 3, 5);
 	for (uint32_t i = 0; i < 5; i++)
 		network_host(&network, i, i / 2);
@@ -247,7 +247,7 @@ UNIT_TEST(a_whole_network_has_no_gaps)
 	route_gaps_free(&gaps);
 }
 
-/* Listings put the spines first; below a root among them the other spines carry nothing. */
+/* Listings start with the spines. If a root is one of them, the other spines carry nothing. */
 UNIT_TEST(the_default_root_of_a_tree_is_a_leaf)
 {
 	OWNED(topology) *tree = network_fat_tree(2, 2);

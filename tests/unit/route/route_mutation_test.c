@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Takes single in-transit buffers out of good routes: where that closes a cycle, the judge says so.
- * Cycles are found by brute force here, without anything of lib/route but the bytes of the routes.
- */
+/* Removes single in-transit buffers from good routes. If that closes a cycle, the judge must report
+ * it. Here, cycles are found by brute force, using nothing of lib/route except the bytes of the
+ * routes. */
 
 #include "draws.h"
 #include "random_network.h"
 #include "route_expect.h"
 
 #define CUTS     8  /* per network and algorithm */
-#define SWITCHES 36 /* at most */
+#define SWITCHES 36 /* maximum */
 
-/* Channels by number: twice the link's, plus 1 towards its end 'a'. Who waits for whom, as a
- * matrix. */
+/* Channels by number: twice the link's number, plus 1 towards its end 'a'. A matrix of which
+ * channel waits for which. */
 struct waits {
 	const struct topology *topology;
 	uint32_t channels;
 	uint8_t *matrix; /* [before * channels + after] */
 };
 
-/* The port at the far end of the channel that leaves by 'from', and the channel. */
+/* The port at the far end of the channel that starts at 'from', and the channel. */
 static struct topology_port follow(
 	const struct topology *topology, struct topology_port from, uint32_t *channel)
 {
@@ -41,7 +41,7 @@ static void add_route(struct waits *waits, uint32_t source, const uint8_t *route
 
 	at = follow(waits->topology, at, &before);
 	for (unsigned i = 0; i + 1 < length; i++) {
-		if (route[i] == ROUTE_TYPE_ITB) { /* absorbed; it goes on from the host */
+		if (route[i] == ROUTE_TYPE_ITB) { /* absorbed; it continues from the host */
 			assert_int_equal(at.kind, DEVICE_HOST);
 			at = follow(waits->topology, at, &before);
 			continue;
@@ -53,7 +53,7 @@ static void add_route(struct waits *waits, uint32_t source, const uint8_t *route
 	}
 }
 
-/* Peels off channels that wait for none that is left; a cycle stays. */
+/* Removes channels that wait for no remaining channel. A cycle remains. */
 static bool has_cycle(const struct waits *waits)
 {
 	uint32_t n = waits->channels, left = n;
@@ -102,7 +102,7 @@ struct place {
 	unsigned i, element;
 };
 
-/* ITBs of the set; number 'wanted' of them is written to 'place'. */
+/* Returns the number of ITBs of the set. Writes ITB number 'wanted' to 'place'. */
 static uint64_t count_itbs(const struct route_set *set, uint64_t wanted, struct place *place)
 {
 	uint64_t count = 0;
@@ -119,7 +119,7 @@ static uint64_t count_itbs(const struct route_set *set, uint64_t wanted, struct 
 	return count;
 }
 
-/* A copy without the ITB: its element, and the port to its host before it. */
+/* Makes a copy without the ITB: its element, and the port to its host before it. */
 static struct route_set *cut(const struct route_set *set, const struct place *place)
 {
 	struct route_set *copy = route_set_create(route_set_hosts(set));
@@ -144,7 +144,7 @@ static struct route_set *cut(const struct route_set *set, const struct place *pl
 	return copy;
 }
 
-/* Whether the judge finds a cycle; it and brute force have to agree. */
+/* Returns whether the judge finds a cycle. Judge and brute force must agree. */
 static bool judge(const struct topology *topology, const struct route_set *set,
 	const struct route_algorithm *algorithm, uint64_t seed)
 {
@@ -200,7 +200,7 @@ static struct tally try_algorithm(const struct route_algorithm *algorithm, unsig
 	return tally;
 }
 
-/* Puts ITBs at places given by ranks, most of which no cycle needs. */
+/* Adds ITBs at random positions, most of which break no cycle. */
 static bool spends_many(const struct route_algorithm *algorithm)
 {
 	static const char *const names[] = {"b33-itb", "b50-itb", "b66-itb", "bmax-itb"};
@@ -232,7 +232,7 @@ UNIT_TEST(a_needed_itb_that_is_missing_is_caught_and_no_other)
 	assert_true(spent_caught > 0);
 }
 
-/* Where nothing is promised both cases occur, and judge and brute force agree on each. */
+/* Without a guarantee, both cases occur, and judge and brute force agree on each. */
 UNIT_TEST(judge_and_brute_force_agree_on_shortest_routes)
 {
 	const struct route_algorithm *minhop = route_algorithm_find("minhop");

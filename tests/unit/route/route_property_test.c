@@ -10,7 +10,7 @@
 #include "route_expect.h"
 #include "topo/topology.h"
 
-/* Linear programs for each network: fewer of them. */
+/* They solve linear programs for each network, so there are fewer networks. */
 static const struct {
 	const char *algorithm;
 	unsigned one_in;
@@ -23,7 +23,7 @@ static struct {
 	const char *name;
 } part = {0, 1, NULL};
 
-/* Algorithm i of this part; NULL after the last. */
+/* Returns algorithm i of this part, or NULL after the last. */
 static const struct route_algorithm *algorithm_at(unsigned i)
 {
 	if (part.name != NULL)
@@ -31,7 +31,7 @@ static const struct route_algorithm *algorithm_at(unsigned i)
 	return route_algorithm_at(part.first + i * part.step);
 }
 
-/* How many of 'networks'. */
+/* The share of 'networks'. */
 static unsigned share(const struct route_algorithm *algorithm, unsigned networks)
 {
 	for (unsigned i = 0; i < sizeof(slow) / sizeof(slow[0]); i++)
@@ -78,7 +78,7 @@ UNIT_TEST(routes_are_good_on_random_networks)
 	}
 }
 
-/* Names a link between switches, a switch, or now and then a host's link. */
+/* Names a link between switches, a switch, or sometimes a host's link. */
 static void draw_failure(const struct topology *topology, struct rng *rng, char *name, size_t size)
 {
 	const struct topology_link *link = &topology->link_at[rng_below(rng, topology->links)];
@@ -149,7 +149,7 @@ UNIT_TEST(what_failures_leave_connected_has_good_routes)
 	}
 }
 
-/* Fat trees, grids, Dragonflies and a HyperX, for which the particular algorithms were made. */
+/* Fat trees, grids, Dragonflies and a HyperX, for which special algorithms exist. */
 static const char *const regular[] = {"rlft:ports=4,stages=3", "rlft:ports=6,stages=2",
 	"torus:dims=7x4", "torus:dims=3x3x3", "mesh:dims=4x3", "hypercube:dims=4",
 	"ring:switches=7", "full:switches=6", "dragonfly:a=4,p=1,h=2,g=5,parallel=2",
@@ -176,7 +176,7 @@ UNIT_TEST(what_failures_leave_of_regular_networks_is_free_of_deadlock)
 	}
 }
 
-/* Features for which the networks were made; each must occur. */
+/* Features for which the networks exist. Each must occur. */
 struct features {
 	unsigned without_hosts, degree_1, parallel, smallest, largest;
 };

@@ -70,7 +70,7 @@ TEST(what_cannot_be_a_route_is_refused)
 	assert_int_equal(route_set_add(*state, 0, 1, route, ROUTE_ELEMENTS_MAX), 0);
 }
 
-/* Any order of pairs, and the model is a plain array. */
+/* Any order of pairs, compared with a plain array. */
 TEST(routes_of_different_pairs_do_not_disturb_each_other)
 {
 	static uint8_t model[20][20][ROUTE_ALTERNATIVES_MAX][ROUTE_ELEMENTS_MAX + 1];

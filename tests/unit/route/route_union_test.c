@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The judge on what can be in a network together: several sets, tables with alternative ports,
- * VC classes. */
+/* The judge on sets of routes that can be in a network together: several sets, tables with
+ * alternative ports, VC classes. */
 
 #include "networks.h"
 #include "route/route_algorithm.h"
@@ -24,7 +24,7 @@ static struct route_report judge(
 	return report;
 }
 
-/* On a ring: routes of 1 to 'links' links clockwise from the given sources. */
+/* Routes on a ring: 1 to 'links' links clockwise from the given sources. */
 static void add_clockwise(
 	struct route_set *set, uint32_t switches, uint32_t first, uint32_t last, uint32_t links)
 {
@@ -131,7 +131,8 @@ static struct route_table *clockwise_to_the_middle(void)
 	struct route_table *table = route_table_create(6, 6);
 
 	assert_non_null(table);
-	/* Shortest ways on the ring of six without passing from s5 to s0 or back: no cycle. */
+	/* Shortest paths on the ring of six without passing from s5 to s0 or back, so there is no
+	 * cycle. */
 	for (uint32_t at = 0; at < 6; at++)
 		for (uint32_t host = 0; host < 6; host++)
 			route_table_row(table, at)[host] = at == host ? 2 : host > at ? 0 : 1;
@@ -149,7 +150,7 @@ UNIT_TEST(an_alternative_port_counts_like_the_primary)
 	route_report_free(&report);
 	table->alternatives = calloc(36, sizeof(*table->alternatives));
 	assert_non_null(table->alternatives);
-	for (uint32_t host = 0; host < 6; host++) /* s0 and s5 may go around the other way */
+	for (uint32_t host = 0; host < 6; host++) /* s0 and s5 may use the other direction */
 		route_table_alternatives(table, 0)[host] = host >= 4 ? 2 : 0,
 						route_table_alternatives(table, 5)[host] =
 							host <= 1 ? 1 : 0;
@@ -200,7 +201,7 @@ UNIT_TEST(what_the_topology_cannot_connect_is_told_apart)
 	assert_int_equal(report.unreachable, 4);
 }
 
-/* The source route that a packet takes through the tables; 0 if it does not arrive. */
+/* The source route that a packet takes according to the tables; 0 if it does not arrive. */
 static unsigned walk(const struct topology *topology, const struct route_table *table,
 	uint32_t source, uint32_t destination, uint8_t *route)
 {
@@ -239,7 +240,7 @@ static struct route_set *walk_all(const struct topology *topology, const struct 
 	return set;
 }
 
-/* Ports that were switched at random: holes, circles, wrong hosts. */
+/* Ports that were changed at random: missing entries, circles, wrong hosts. */
 static void spoil(struct route_table *table, uint64_t seed)
 {
 	struct rng rng;

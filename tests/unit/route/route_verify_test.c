@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The judge, given routes that are good, and routes that are bad in each way there is. */
+/* The judge, given good routes, and routes that are bad in every possible way. */
 
 #include "route/verify/route_verify.h"
 
@@ -19,7 +19,7 @@ struct fixture {
 	struct route_report report;
 };
 
-/* A ring of six with routes of up/down rooted at s0: its one forbidden turn is at s3. */
+/* A ring of six with routes of up/down rooted at s0. The one forbidden turn is at s3. */
 static int set_up(void **state)
 {
 	static struct fixture fixture;
@@ -56,7 +56,7 @@ static const struct route_report *judge(struct fixture *fixture)
 	return &fixture->report;
 }
 
-/* Instead of the routes of up/down: all routes clockwise. */
+/* All routes clockwise, instead of the routes of up/down. */
 static void all_clockwise(struct fixture *fixture, uint8_t last, unsigned itb_at)
 {
 	uint8_t route[16];
@@ -94,7 +94,7 @@ TEST(the_routes_of_up_down_on_a_ring_are_good)
 	assert_string_equal(report->evidence, "");
 }
 
-/* Each channel of the evidence ends at the switch that the next one leaves. */
+/* Each channel of the evidence ends at the switch where the next one starts. */
 static void assert_closed(const struct topology *topology, const struct route_report *report)
 {
 	assert_true(report->cycle_length > 0);
@@ -145,7 +145,7 @@ TEST(an_in_transit_buffer_ends_the_dependency)
 	assert_true(report->deadlock_free);
 	assert_true(report->connected);
 	assert_int_equal(report->itbs_max, 1);
-	/* Through s3 go the routes from 2, 1, 0, 5 and 4 that go on: 4 + 3 + 2 + 1 of 30. */
+	/* s3 is passed by the routes from 2, 1, 0, 5 and 4 that continue: 4 + 3 + 2 + 1 of 30. */
 	assert_in_range((unsigned)(report->itbs_mean * 300 + 0.5), 100, 100);
 }
 
@@ -158,7 +158,7 @@ TEST(links_and_loads_are_counted)
 	assert_int_equal(report->routes, 30);
 	assert_true(report->mean_switch_links == 3); /* (1 + 2 + 3 + 4 + 5) / 5 */
 	assert_true(report->minimal_fraction == 0.6);
-	/* Clockwise each channel has 6 * 15 / 6 routes, the other way none. */
+	/* Clockwise, each channel has 6 * 15 / 6 routes. In the other direction, it has none. */
 	assert_int_equal(report->link_load.max, 15);
 	assert_int_equal(report->link_load.min, 0);
 	assert_true(report->link_load.mean == 7.5);
@@ -207,7 +207,7 @@ TEST(a_route_by_a_port_without_a_link_is_found)
 		"h0 to h2: it leaves through a port without a link at s1:1");
 }
 
-/* Another way than the one that is judged. */
+/* A different path from the judged one. */
 TEST(a_hop_that_a_switch_may_replace_is_found)
 {
 	const uint8_t route[] = {TO_NEXT, TO_NEXT | ROUTE_ADAPTIVE, TO_HOST, ROUTE_TYPE_HOST};
@@ -319,7 +319,7 @@ TEST(tables_that_turn_against_the_rule_are_found)
 {
 	OWNED(route_table) *table = some_table(fixture);
 
-	for (uint32_t at = 0; at < 6; at++) /* clockwise to everybody else */
+	for (uint32_t at = 0; at < 6; at++) /* clockwise to all others */
 		for (uint32_t host = 0; host < 6; host++)
 			if (host != at)
 				route_table_row(table, at)[host] = 0;

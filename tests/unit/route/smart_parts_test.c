@@ -54,7 +54,7 @@ static uint32_t arc_between(const struct route_graph *graph, uint32_t from, uint
 	return 0;
 }
 
-/* Calls 'visit' for every turn but those back into the same link. */
+/* Calls 'visit' for every turn except those back into the same link. */
 static void each_turn(const struct bench *bench,
 	void (*visit)(const struct bench *bench, void *context, uint32_t in, uint32_t out),
 	void *context)
@@ -130,8 +130,8 @@ UNIT_TEST(in_the_end_the_allowed_turns_close_no_cycle_and_any_other_would)
 	}
 }
 
-/* A ring of five; the tree from 0 leaves out the link between 2 and 3, so the turns there are what
- * may be forbidden: 1-2-3 carries the routes of 1 to 3, 2-3-4 those of 2 to 4. */
+/* A ring of five. The tree from 0 omits the link between 2 and 3, so the turns there may be
+ * forbidden: 1-2-3 carries the routes from 1 to 3, and 2-3-4 those from 2 to 4. */
 static bool ring_keeps_turn_at_2(uint32_t hosts_at_1, uint32_t hosts_at_2)
 {
 	uint32_t hosts = 3 + hosts_at_1 + hosts_at_2, host = 0;
@@ -182,7 +182,7 @@ UNIT_TEST(paths_are_the_shortest_over_allowed_turns)
 
 		assert_int_equal(paths.pair[k + 1].first_path - first, 1);
 		if (from == 1 && to == 3)
-			links = 3; /* the other way around */
+			links = 3; /* in the other direction */
 		assert_int_equal(paths.first_arc[first + 1] - paths.first_arc[first], links);
 	}
 }
@@ -207,7 +207,7 @@ UNIT_TEST(a_sample_of_many_paths_has_no_path_twice)
 	}
 }
 
-/* Largest load plus mean load, what the program minimises. */
+/* Maximum load plus mean load, which the program minimises. */
 static double objective(const struct smart_paths *paths, uint32_t arcs, const double *flow)
 {
 	double *load = calloc(arcs + 1u, sizeof(*load)), max = 0, sum = 0;
@@ -238,9 +238,10 @@ static double cheapest(const struct smart_paths *paths, uint32_t pair, const dou
 	return min;
 }
 
-/* Weak duality: let prices of the arcs be 1 / arcs each and on top of that 1 in all. Any split then
- * costs at least what all pairs pay on their cheapest paths, and its largest load plus its mean is
- * at least what it costs. A split that attains this bound is an optimum, whatever found it. */
+/* Weak duality: let the prices of the arcs be 1 / arcs each, plus 1 distributed over all arcs. Any
+ * split then costs at least what all pairs pay on their cheapest paths, and its maximum load plus
+ * its mean load is at least its cost. A split that attains this bound is an optimum, however it was
+ * found. */
 UNIT_TEST(prices_prove_that_no_split_is_better)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
@@ -273,7 +274,7 @@ UNIT_TEST(prices_prove_that_no_split_is_better)
 		if (paths.pairs > 0) {
 			assert_true(fabs(sum - 1) < 1e-6);
 			assert_true(fabs(objective(&paths, arcs, flow) - bound) < 1e-6 * bound);
-			/* The short form of the program, without prices, is as good. */
+			/* The short form of the program, without prices, is equivalent. */
 			assert_int_equal(
 				0, smart_lp_balance(&paths, bench.graph, flow, NULL, NULL));
 			assert_true(fabs(objective(&paths, arcs, flow) - bound) < 1e-6 * bound);
@@ -346,7 +347,7 @@ UNIT_TEST(no_detour_is_added_that_is_not_cheaper)
 		prices.pair[k] = cheapest(&paths, k, prices.arc);
 	assert_int_equal(0, smart_detours_add(&paths, &bench.turns, &prices, &added, &bound));
 	assert_int_equal(added, 0);
-	/* One pair would pay more: it gets one more path. */
+	/* One pair would pay more, so it gets one more path. */
 	prices.pair[5] += 0.5;
 	assert_int_equal(0, smart_detours_add(&paths, &bench.turns, &prices, &added, &bound));
 	assert_int_equal(added, 1);
@@ -385,7 +386,7 @@ UNIT_TEST(whole_routes_are_spread_as_evenly_as_they_can)
 	}
 }
 
-/* The largest load of an arc: traffic times cost. */
+/* The maximum load of an arc: traffic times cost. */
 static double weighted_load(
 	const struct route_graph *graph, const struct smart_paths *paths, const double *flow)
 {
@@ -416,7 +417,7 @@ static double weighted_load_of_routes(const struct route_graph *graph, const str
 
 				if ((route[i] & ROUTE_PORT_BIT) == 0)
 					continue;
-				/* A host on the way, which absorbs and re-injects. */
+				/* A host on the path that absorbs and re-injects. */
 				if (i + 1 < length && route[i + 1] == ROUTE_TYPE_ITB)
 					continue;
 				arc = route_graph_arc_of_port(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* smart and bsmart-itb from outside: what their routes are. The parts: smart_parts_test.c. */
+/* Properties of the routes of smart and bsmart-itb. For the parts, see smart_parts_test.c. */
 
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
@@ -11,7 +11,7 @@
 
 #define NETWORKS 150
 
-/* The report has no evidence of its own to be freed afterwards. */
+/* The report has no evidence of its own that must be freed. */
 static struct route_report judge(
 	const struct topology *topology, const char *algorithm, const struct route_options *options)
 {
@@ -33,7 +33,7 @@ static struct route_report judge_spec(const char *spec, const char *algorithm)
 	return report;
 }
 
-/* Figure 71 of the thesis. Over ten networks of 16 switches the largest load is 0.45 of that of ud
+/* Figure 71 of the thesis. Over ten networks of 16 switches, the maximum load is 0.45 of that of ud
  * and 0.63 of that of dfs. */
 UNIT_TEST(the_largest_load_of_smart_is_clearly_below_that_of_trees)
 {
@@ -84,7 +84,7 @@ UNIT_TEST(large_networks_are_routed_near_a_bound)
 		assert_true(route_report_good(&report));
 		assert_true(route_set_excess(set) >= 0 && route_set_excess(set) < 0.15);
 	}
-	/* Two linear programs instead: nothing to state. */
+	/* Two linear programs instead, so there is no bound to state. */
 	{
 		OWNED(topology) *topology = bench_generate("irregular:switches=16,hosts=2");
 		struct route_options options = {.seed = 1};
@@ -94,7 +94,7 @@ UNIT_TEST(large_networks_are_routed_near_a_bound)
 	}
 }
 
-/* Two switches with four hosts each, and a third one without hosts aside. */
+/* Two switches with four hosts each, and a third switch without hosts. */
 static struct topology *make_bypass(void)
 {
 	struct network network;
@@ -175,7 +175,7 @@ UNIT_TEST(the_same_seed_gives_the_same_routes)
 	}
 }
 
-/* Both of the parallel links are in use, so both are alternatives of every pair. */
+/* Both parallel links are used, so both are alternatives of every pair. */
 UNIT_TEST(alternatives_are_the_other_paths_in_use)
 {
 	struct route_options options = {.alternatives = 5};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* --granularity switch: the hosts of two switches share their paths, and only the hosts that absorb
- * differ. */
+/* With --granularity switch, the hosts of two switches share their paths, and only the absorbing
+ * hosts differ. */
 
 #include "itb_networks.h"
 
@@ -26,7 +26,7 @@ static bool same_path(const struct itb_walk *a, const struct itb_walk *b)
 	       memcmp(a->itb, b->itb, sizeof(a->itb)) == 0;
 }
 
-/* The hosts of network_torus(4, 3): three to a switch, by number. */
+/* The hosts of network_torus(4, 3): three per switch, by number. */
 UNIT_TEST(the_hosts_of_two_switches_share_their_paths_in_the_same_order)
 {
 	OWNED(topology) *topology = network_torus(4, 3);
@@ -54,7 +54,7 @@ UNIT_TEST(the_hosts_of_two_switches_share_their_paths_in_the_same_order)
 	}
 }
 
-/* How often each host of network_torus(4, 4) absorbs, by its place at its switch. */
+/* How often each host of network_torus(4, 4) absorbs, by its position at its switch. */
 static void count_absorbing(
 	const struct topology *topology, const struct route_set *set, unsigned *absorbed)
 {

@@ -61,7 +61,8 @@ UNIT_TEST(itbs_stand_at_the_forbidden_turns_and_nowhere_else)
 	}
 }
 
-/* Pairs of the set whose route has ITBs although its tree alone has a route of the same length. */
+/* Pairs of the set whose route has ITBs although their tree has a route of the same length without
+ * them. */
 static unsigned count_spared(const struct topology *topology, const char *name, const char *tree,
 	const struct route_options *options)
 {
@@ -100,7 +101,7 @@ UNIT_TEST(ud_mitb_and_dfs_itb_avoid_itbs_where_they_can_and_the_others_do_not)
 	assert_true(dfs > 0);
 }
 
-/* Pairs whose route without ITBs is not the first of ten others in the order of the ports. */
+/* Pairs whose route without ITBs is not the first of ten others in port order. */
 static unsigned count_not_first(
 	const struct topology *topology, const char *name, const struct route_options *options)
 {
@@ -135,8 +136,8 @@ UNIT_TEST(ud_mitb_first_takes_the_first_without_itbs_by_the_ports_and_ud_mitb_dr
 	assert_true(drawn > 0);
 }
 
-/* The thesis' figure 45, the part that matters: from s1 to s2 two minimal ways, through the root s0
- * and through s3, which lies below both. */
+/* The relevant part of the thesis' figure 45: from s1 to s2 there are two minimal paths, through
+ * the root s0 and through s3, which is below both. */
 static unsigned count_below(const char *name, unsigned seeds)
 {
 	struct network network;
@@ -185,7 +186,7 @@ UNIT_TEST(on_a_ring_every_itb_is_needed)
 	}
 }
 
-/* A ring of six where the one switch with a forbidden turn, s3, has no host. */
+/* A ring of six where s3, the only switch with a forbidden turn, has no host. */
 UNIT_TEST(without_hosts_at_the_turn_the_way_leads_round)
 {
 	struct route_options options = {.seed = 1};
@@ -209,14 +210,15 @@ UNIT_TEST(without_hosts_at_the_turn_the_way_leads_round)
 
 enum { ROW = 33, CHAIN = 16 };
 
-/* Numbered so that on the way along the row up and down take turns. */
+/* Numbered so that up and down alternate on the path along the row. */
 static uint32_t row_switch(uint32_t i)
 {
 	return 1 + (i % 2 == 0 ? i / 2 : (ROW + 1) / 2 + i / 2);
 }
 
-/* 33 switches in a row, each joined to the root by 16 others: along the row every other turn is
- * forbidden, which makes 32 links and 16 ITBs, too many for a frame; by the root it is 34 links. */
+/* 33 switches in a row, each joined to the root through 16 others. Along the row, every other turn
+ * is forbidden, which makes 32 links and 16 ITBs, too many for a frame. Through the root, there are
+ * 34 links. */
 UNIT_TEST(routes_that_do_not_fit_into_a_frame_give_way_to_legal_ones)
 {
 	struct route_options options = {.seed = 1};
@@ -267,7 +269,7 @@ UNIT_TEST(another_seed_or_root_gives_other_routes)
 	struct route_options one = {.seed = 5}, seed = {.seed = 6}, root = {.seed = 5, .root = 7};
 
 	for (unsigned i = 0; i < NAMES; i++) {
-		/* Where a torus this small needs ITBs there is one way to choose. */
+		/* Where a torus this small needs ITBs, there is one possible path. */
 		assert_int_equal(itb_options_agree(names[i], &one, &seed),
 			strcmp(names[i], "ud-mitb-first") == 0);
 		assert_false(itb_options_agree(names[i], &one, &root));

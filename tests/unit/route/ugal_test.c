@@ -52,7 +52,7 @@ UNIT_TEST(every_grid_and_hyperx_is_free_of_deadlock)
 	}
 }
 
-/* Links from a switch to a host by the table. */
+/* Links from a switch to a host according to the table. */
 static unsigned follow(const struct topology *topology, const struct route_table *table,
 	uint32_t at, uint32_t host)
 {
@@ -134,7 +134,7 @@ UNIT_TEST(other_networks_are_refused)
 	}
 }
 
-/* Port numbers in another order at one switch: paths could close a cycle. */
+/* Port numbers are in a different order at one switch, so paths could close a cycle. */
 UNIT_TEST(a_hyperx_whose_ports_are_in_another_order_is_refused)
 {
 	OWNED(topology) *topology = bench_generate("hyperx:shape=4x3");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Up/down from the first switch on the three regular networks of the thesis (section 5.3): 80 %,
- * 94 % and 100 % of the routes are minimal there. A network that is wired otherwise has other
+/* Up/down from the first switch on the three regular networks of the thesis (section 5.3). 80 %, 94
+ * % and 100 % of the routes are minimal there. A network with different cables would have different
  * shares. */
 
 #include "topology_walk.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Destination tables of up/down, against the two rules worked out anew by recursion. */
+/* Compares destination tables of up/down with the two rules, computed separately by recursion. */
 
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
@@ -23,7 +23,7 @@ static struct route_table *compute(const struct topology *topology, uint32_t roo
 	return table;
 }
 
-/* Distances between switches without any rule, Floyd and Warshall. */
+/* Distances between switches without any rule, by Floyd and Warshall. */
 static void find_distances(const struct topology *topology, unsigned distance[9][9])
 {
 	for (unsigned a = 0; a < 9; a++)
@@ -64,7 +64,7 @@ static bool is_up(const struct rules *rules, uint32_t from, uint32_t to)
 	return there < here || (there == here && to < from);
 }
 
-/* The best of 'next' over the arcs of 'at' in one direction, and one more. */
+/* The minimum of 'next' over the arcs of 'at' in one direction, plus one. */
 static unsigned best(const struct rules *rules, uint32_t at, uint32_t to, bool up,
 	unsigned (*next)(const struct rules *, uint32_t, uint32_t))
 {
@@ -94,7 +94,7 @@ static unsigned cost(const struct rules *rules, uint32_t at, uint32_t to)
 	return down != NO_WAY ? down : best(rules, at, to, true, cost);
 }
 
-/* Walks from a switch; fails on an up after a down. The links walked, or NO_WAY. */
+/* Walks from a switch. Fails if an up follows a down. Returns the number of links, or NO_WAY. */
 static unsigned walk(
 	const struct rules *rules, const struct route_table *table, uint32_t at, uint32_t host)
 {
@@ -140,7 +140,7 @@ UNIT_TEST(every_way_follows_the_two_rules_and_never_goes_up_after_down)
 	}
 }
 
-/* At level l the up port is floor(D / K^l) mod K. */
+/* At level l, the up port is floor(D / K^l) mod K. */
 UNIT_TEST(in_a_fat_tree_the_tables_are_d_mod_k)
 {
 	const uint32_t k = 3, stages = 3;
@@ -172,7 +172,7 @@ UNIT_TEST(in_a_fat_tree_every_way_is_minimal)
 	assert_int_equal(report.max_switch_links, 4);
 }
 
-/* D-mod-K sends as many pairs over each link of a stage as over the others. */
+/* D-mod-K sends equally many pairs over each link of a stage. */
 UNIT_TEST(in_a_fat_tree_the_load_is_even)
 {
 	OWNED(topology) *topology = network_fat_tree(4, 2);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The routes of up/down, against its definition worked out anew by trying everything. */
+/* Compares the routes of up/down with its definition, computed separately by trying all paths. */
 
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
@@ -12,7 +12,7 @@
 #define NETWORKS 200
 #define NO_WAY   UINT32_MAX
 
-/* Levels by the definition: distance from the root, or from the first switch of a piece. */
+/* Levels by definition: the distance from the root, or from the first switch of a piece. */
 static void find_levels(const struct topology *topology, uint32_t root, uint32_t *level)
 {
 	for (uint32_t i = 0; i < topology->switches; i++)
@@ -43,7 +43,7 @@ static bool is_up(const uint32_t *level, uint32_t from, uint32_t to)
 	return level[to] < level[from] || (level[to] == level[from] && to < from);
 }
 
-/* How many legal routes of exactly 'links' links there are, trying every port. */
+/* Returns the number of legal routes of exactly 'links' links, by trying every port. */
 static unsigned count_routes(const struct topology *topology, const uint32_t *level, uint32_t at,
 	uint32_t to, bool down, unsigned links)
 {
@@ -66,7 +66,7 @@ static unsigned count_routes(const struct topology *topology, const uint32_t *le
 	return routes;
 }
 
-/* The length of the shortest legal routes, or NO_WAY, and their number. */
+/* Returns the length of the shortest legal routes, or NO_WAY, and their number. */
 static unsigned shortest(const struct topology *topology, const uint32_t *level, uint32_t from,
 	uint32_t to, unsigned *routes)
 {
@@ -87,7 +87,7 @@ static uint32_t switch_of(const struct topology *topology, uint32_t host)
 	return peer.device;
 }
 
-/* Follows the route; fails if it is not legal or does not arrive. */
+/* Follows the route. Fails if it is not legal or does not arrive. */
 static unsigned replay(const struct topology *topology, const uint32_t *level, uint32_t source,
 	uint32_t destination, const uint8_t *route, unsigned length)
 {
@@ -269,7 +269,7 @@ UNIT_TEST(on_the_8_by_8_torus_the_figures_are_the_known_ones)
 	assert_in_range((unsigned)(report.mean_switch_links * 1e4 + 0.5), 45714, 45714);
 }
 
-/* RSUD, RRSUD and DET differ in what the interface does with them. */
+/* RSUD, RRSUD and DET differ in how the interface uses them. */
 UNIT_TEST(the_variants_have_all_shortest_routes_up_to_ten)
 {
 	static const char *const names[] = {"ud-random", "ud-rr", "ud-det"};

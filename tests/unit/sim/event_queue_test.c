@@ -68,7 +68,7 @@ UNIT_TEST(nothing_comes_before_its_limit)
 	assert_false(event_queue_pop(queue, WEFT_TIME_NEVER, &event));
 }
 
-/* The calendar must not have moved on to what it found beyond the limit. */
+/* The calendar must not have advanced to the event that it found beyond the limit. */
 UNIT_TEST(events_may_be_put_in_between_a_limit_and_what_lies_far_beyond_it)
 {
 	OWNED(event_queue) *queue = event_queue_create(1, ORDER_BITS, ITEM_BITS);
@@ -94,7 +94,7 @@ static int compare(const void *a, const void *b)
 	return x->item < y->item ? -1 : x->item > y->item;
 }
 
-/* Distances from nothing to far beyond the calendar, with many ties. */
+/* Distances from zero to far beyond the calendar, with many ties. */
 static weft_time some_distance(struct rng *rng, unsigned width)
 {
 	switch (rng_below(rng, 4)) {
@@ -109,7 +109,7 @@ static weft_time some_distance(struct rng *rng, unsigned width)
 	}
 }
 
-/* Into the calendar or a lane, suited for it or not. */
+/* Into the calendar or a lane, whether suited for it or not. */
 static void push_somewhere(struct event_queue *queue, struct rng *rng, struct sim_event event)
 {
 	unsigned which = (unsigned)rng_below(rng, EVENT_LANES + 2);
@@ -136,7 +136,7 @@ UNIT_TEST(any_load_comes_out_sorted)
 		struct rng rng;
 
 		rng_init(&rng, seed, 0, 0);
-		/* The reference: what waits, searched for its least. */
+		/* The reference: searches all waiting events for the smallest. */
 		while (taken < EVENTS) {
 			if (put < EVENTS && (in == 0 || rng_below(&rng, 2) == 0)) {
 				event = (struct sim_event){now + some_distance(&rng, width),
@@ -161,7 +161,8 @@ UNIT_TEST(any_load_comes_out_sorted)
 	}
 }
 
-/* More in a bucket than it has room for, at few times, put in while they come out. */
+/* A bucket gets more events than it has space for, with few different times, while events are
+ * taken. */
 UNIT_TEST(a_crowded_bucket_comes_out_sorted)
 {
 	static struct sim_event wanted[4 * EVENTS];
@@ -183,7 +184,7 @@ UNIT_TEST(a_crowded_bucket_comes_out_sorted)
 	assert_true(event_queue_is_empty(queue));
 }
 
-/* Events beyond the calendar wait elsewhere, however short the calendar is. */
+/* Events beyond the calendar are stored elsewhere, however short the calendar is. */
 UNIT_TEST(a_short_calendar_gives_the_same_order)
 {
 	OWNED(event_queue) *queue = event_queue_create_reaching(16, 1000, ORDER_BITS, ITEM_BITS);
@@ -202,8 +203,8 @@ UNIT_TEST(a_short_calendar_gives_the_same_order)
 	assert_true(event_queue_is_empty(queue));
 }
 
-/* At each time 100 events before the first of them is taken, in the calendar and in each lane,
- * those of one time in no order. */
+/* At each time, 100 events are added before the first of them is taken, in the calendar and in each
+ * lane. Events of the same time are in no order. */
 UNIT_TEST(lanes_and_calendar_take_turns)
 {
 	OWNED(event_queue) *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
@@ -228,8 +229,8 @@ UNIT_TEST(lanes_and_calendar_take_turns)
 	}
 }
 
-/* Adds events of one round to lane 1: some by pushes in order, then as many together, which come
- * among them, either almost in order or in none. */
+/* Adds events of one round to lane 1: some with pushes in order, then as many together, which
+ * belong among them, either almost in order or in none. */
 static unsigned fill_lane(struct event_queue *queue, struct rng *rng, weft_time from, uint32_t item)
 {
 	unsigned each = (unsigned)rng_below(rng, 100);
@@ -305,7 +306,7 @@ UNIT_TEST(what_is_much_too_early_for_its_lane_goes_to_the_calendar)
 		expect(queue, 1000 + i, 0, i);
 }
 
-/* Numbers in lanes wrap: here their times have 64 - 4 - 32 bits. */
+/* Numbers in lanes wrap. Here, their times have 64 - 4 - 32 bits. */
 UNIT_TEST(a_lane_does_not_confuse_the_far_future_with_the_past)
 {
 	OWNED(event_queue) *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
@@ -321,7 +322,7 @@ UNIT_TEST(a_lane_does_not_confuse_the_far_future_with_the_past)
 	assert_true(event_queue_is_empty(queue));
 }
 
-/* In a lane that grows meanwhile. */
+/* In a lane that grows in the meantime. */
 UNIT_TEST(what_comes_next_in_a_lane_can_be_looked_at)
 {
 	OWNED(event_queue) *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
@@ -357,8 +358,8 @@ UNIT_TEST(a_limit_holds_for_lanes)
 	assert_false(event_queue_pop(queue, WEFT_TIME_NEVER, &event));
 }
 
-/* Rounds of some length, each from what may come next: all events come, in order, none before its
- * round, in calendar, lanes and heap. */
+/* Rounds of some length, each from the earliest possible next event. All events are returned, in
+ * order, and none before its round, from calendar, lanes and heap. */
 UNIT_TEST(rounds_from_the_next_event_miss_none)
 {
 	OWNED(event_queue) *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
@@ -396,7 +397,7 @@ struct removed {
 	uint64_t sum;
 };
 
-/* Every third item. */
+/* Every third event. */
 static bool is_third(void *ctx, struct sim_event event)
 {
 	struct removed *removed = ctx;
@@ -408,7 +409,7 @@ static bool is_third(void *ctx, struct sim_event event)
 	return true;
 }
 
-/* Now, in lanes, in full buckets, and beyond the calendar; after some have been taken. */
+/* Now, in lanes, in full buckets, and beyond the calendar, after some have been taken. */
 UNIT_TEST(events_that_are_removed_do_not_come_and_all_others_do_in_order)
 {
 	for (unsigned seed = 0; seed < 8; seed++) {

@@ -14,7 +14,7 @@ static int compare(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Few different keys make many equal ones. */
+/* Few different keys produce many equal ones. */
 static void draw(struct rng *rng, uint32_t count, uint64_t keys, uint64_t *key)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -31,7 +31,7 @@ UNIT_TEST(few_come_out_as_qsort_has_them)
 		uint32_t count = (uint32_t)rng_below(&rng, EVENT_SORT_FEW + 1);
 
 		draw(&rng, count, turn % 2 == 0 ? 1ull << 62 : 1 + turn % 40, key);
-		/* Entries left behind the count must not matter. */
+		/* Remaining entries beyond the count must not matter. */
 		for (uint32_t i = count; i < EVENT_SORT_FEW; i++)
 			key[i] = rng_next(&rng);
 		memcpy(wanted, key, count * sizeof(key[0]));

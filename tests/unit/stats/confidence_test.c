@@ -8,7 +8,7 @@
 
 UNIT_TEST(students_t_is_that_of_the_tables)
 {
-	/* Two-sided 95 %, as printed in any table of the distribution. */
+	/* Two-sided 95 %, as in published tables of the distribution. */
 	static const struct {
 		unsigned degrees;
 		double t;
@@ -22,7 +22,7 @@ UNIT_TEST(students_t_is_that_of_the_tables)
 
 UNIT_TEST(the_distribution_is_known_where_it_is_simple)
 {
-	/* With one degree of freedom it is Cauchy's, with two t / √(2 + t²). */
+	/* With one degree of freedom, it is Cauchy's; with two, t / √(2 + t²). */
 	assert_true(fabs(student_t_within(1, 1) - 0.5) < 1e-12);
 	assert_true(fabs(student_t_within(1, 2) - 1 / sqrt(3)) < 1e-12);
 	assert_true(fabs(student_t_within(0, 7)) < 1e-12);

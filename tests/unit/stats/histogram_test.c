@@ -26,7 +26,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Values of all sizes, as many of each power of two. */
+/* Values of all sizes, equally many for each power of two. */
 static uint64_t any_size(struct rng *rng)
 {
 	return rng_next(rng) >> rng_below(rng, 64);

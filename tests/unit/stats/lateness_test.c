@@ -92,7 +92,7 @@ CLAIM(percentiles_of_an_end_are_the_end_of_their_step_or_the_maximum)
 	assert_int_equal(lateness_summary(&fixture->late).p99_ns, 1000);
 }
 
-/* Never flattering: at most the true share, and no more than a step below it. */
+/* Never too favourable: at most the true share, and no more than one step below it. */
 CLAIM(the_share_within_a_bound_is_at_most_the_true_one)
 {
 	measure_all(fixture);

@@ -5,8 +5,8 @@
 #include "base/rng.h"
 #include "unit.h"
 
-/* Random frames, some of which wait: one histogram of all releases, recorded directly, equals the
- * one computed from arrivals and waits, to the byte. */
+/* Random frames, some of which wait. The histogram of all releases, recorded directly, must equal
+ * the one computed from arrivals and waits, byte for byte. */
 UNIT_TEST(releases_follow_from_arrivals_and_waits)
 {
 	struct order_wait *wait = calloc(2, sizeof(*wait)), *other = &wait[1];

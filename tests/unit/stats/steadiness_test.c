@@ -27,8 +27,8 @@ static double normal(struct rng *rng)
 	return sum;
 }
 
-/* Around 1, with deviation 'noise'; each value depends on the one before by 'memory'; and a trend
- * over the whole. */
+/* Values around 1, with deviation 'noise'. Each value depends on the previous one by 'memory', and
+ * there is a trend over the whole series. */
 static void draw(struct series *series, struct rng *rng, double noise, double memory, double trend)
 {
 	double state = 0;
@@ -67,7 +67,7 @@ UNIT_TEST(mser_cuts_what_is_before_the_level)
 	for (unsigned i = 0; i < 100; i++)
 		value[i] = (i < 10 ? 10 - (double)i : 0) + (i % 2);
 	assert_int_equal(mser5(value, 100), 10);
-	/* Equal from the start on: nothing. */
+	/* Constant from the start: no warm-up. */
 	for (unsigned i = 0; i < 100; i++)
 		value[i] = i % 5;
 	assert_int_equal(mser5(value, 100), 0);
@@ -167,7 +167,7 @@ UNIT_TEST(a_backlog_grows_from_2_percent_on)
 	}
 }
 
-/* Independent values: 95 of 100 intervals have the mean. */
+/* Independent values: 95 of 100 intervals contain the mean. */
 UNIT_TEST(the_interval_has_the_mean_in_95_of_100_cases)
 {
 	struct series series;

@@ -11,7 +11,7 @@
 #define BLOCKS 100
 #define UPS    (BIT64(4) | BIT64(5) | BIT64(6) | BIT64(7))
 
-/* The up side of a switch of a fat tree, as it knows its neighbours. */
+/* The up side of a switch of a fat tree, with its knowledge of its neighbours. */
 struct ups {
 	struct credit_tx tx[PORTS][VCS];
 	struct peer_buffer output[PORTS];
@@ -40,13 +40,13 @@ static void fill(struct ups *ups, unsigned port, unsigned vc, uint32_t blocks)
 	ups->tx[port][vc].sent = ups->tx[port][vc].limit - BLOCKS + blocks;
 }
 
-/* The way of a packet of VC 0 whose primary port is 4. */
+/* The output for a packet of VC 0 whose primary port is 4. */
 static unsigned route(struct ups *ups)
 {
 	return adaptive_route(&ups->adaptive, 4, UPS, 0, false);
 }
 
-/* How often each port is taken. */
+/* How often each port is used. */
 static void count(struct ups *ups, unsigned *taken)
 {
 	for (unsigned port = 0; port < PORTS; port++)
@@ -132,12 +132,12 @@ UNIT_TEST(adaptive_th_leaves_the_primary_above_the_threshold_only)
 	fill(&ups, 6, 0, 10);
 	fill(&ups, 7, 0, 30);
 	assert_int_equal(route(&ups), 6);
-	/* Below it again, the primary is used again. */
+	/* Below the threshold again, the primary port is used again. */
 	fill(&ups, 4, 0, 75);
 	assert_int_equal(route(&ups), 4);
 }
 
-/* 60 of 100 blocks are stored there, whatever has come and gone since without a credit frame. */
+/* 60 of 100 blocks are stored there, whatever has arrived and left since without a credit frame. */
 UNIT_TEST(adaptive_th_does_not_take_withheld_credits_for_packets)
 {
 	struct ups ups;
@@ -149,7 +149,7 @@ UNIT_TEST(adaptive_th_does_not_take_withheld_credits_for_packets)
 	peer_buffer_told(&ups.output[4], VCS);
 	fill(&ups, 4, 0, 80);
 	assert_int_equal(route(&ups), 4);
-	/* The most that it can withhold there is an eighth. */
+	/* The maximum that it can withhold there is an eighth. */
 	fill(&ups, 4, 0, 90);
 	assert_int_not_equal(route(&ups), 4);
 }
@@ -219,8 +219,8 @@ UNIT_TEST(the_same_seed_breaks_ties_alike)
 	assert_true(different > 50);
 }
 
-/* Figure 4 of the AFI paper. Switch A has two ways on, port 0 to switch B and port 1 to switch C; a
- * packet X for a destination whose primary port is 0 comes in VC 0. */
+/* Figure 4 of the AFI paper. Switch A has two outputs, port 0 to switch B and port 1 to switch C. A
+ * packet X arrives in VC 0 for a destination whose primary port is 0. */
 UNIT_TEST(figure_4_of_the_afi_paper)
 {
 	struct weft_packet x = {.kind = FRAME_DATA, .vc = 0, .vc_original = 0};
@@ -230,24 +230,25 @@ UNIT_TEST(figure_4_of_the_afi_paper)
 
 	start(&a, "adaptive-th", true);
 	start(&c, "adaptive-th", true);
-	/* Before: D-mod-K. */
+	/* Before congestion: D-mod-K. */
 	assert_int_equal(adaptive_route(&a.adaptive, 0, ways, 0, afi_is_adapted(&x)), 0);
-	/* 1: VC 0 of B's input passes the threshold. 2: the link controller of A's port 0 knows. */
+	/* 1: VC 0 of B's input exceeds the threshold. 2: the link controller of A's port 0 knows
+	 * this. */
 	fill(&a, 0, 0, 76);
-	/* 3, 4: X wants port 0, the routing logic asks, port 1 it is. */
+	/* 3, 4: X requests port 0, the routing logic checks, and selects port 1. */
 	port = adaptive_route(&a.adaptive, 0, ways, 0, afi_is_adapted(&x));
 	assert_int_equal(port, 1);
 	afi_adapt(&x);
-	/* 5: C stores it in the AFC; its own VC stays in the header. */
+	/* 5: C stores it in the AFC. Its own VC stays in the header. */
 	x.vc = afi_next_vc(&x, 0, AFC);
 	assert_int_equal(x.vc, AFC);
 	assert_int_equal(x.vc_original, 0);
 	assert_int_equal(x.flags, FRAME_F_ADAPTED);
-	/* From there its way is deterministic, however congested, and always in the AFC. */
+	/* From there, its path is deterministic, however congested, and always in the AFC. */
 	fill(&c, 0, AFC, 100);
 	assert_int_equal(adaptive_route(&c.adaptive, 0, ways, x.vc, afi_is_adapted(&x)), 0);
 	assert_int_equal(afi_next_vc(&x, 0, AFC), AFC);
-	/* When B's VC is below the threshold again, the next packet takes port 0 in VC 0. */
+	/* When B's VC is below the threshold again, the next packet uses port 0 in VC 0. */
 	fill(&a, 0, 0, 74);
 	x = (struct weft_packet){.kind = FRAME_DATA};
 	assert_int_equal(adaptive_route(&a.adaptive, 0, ways, 0, afi_is_adapted(&x)), 0);

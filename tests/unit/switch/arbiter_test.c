@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Arbitration: who goes next, and who does not hold up whom. */
+/* Arbitration: which packet is next, and which packets do not block others. */
 
 #include "switch/arbiter.h"
 
@@ -19,7 +19,7 @@ static struct bench *start(bool voq)
 	return bench_create(&config);
 }
 
-/* Input and VC of each packet are in a test's hands; numbers are the order of arrival. */
+/* The test controls input and VC of each packet. Numbers are the order of arrival. */
 static void fill(struct bench *bench, unsigned inputs, unsigned vcs, unsigned each)
 {
 	for (unsigned i = 0; i < each; i++)
@@ -54,7 +54,7 @@ UNIT_TEST(inputs_take_turns_packet_by_packet)
 		expect_input(bench, i % 4);
 }
 
-/* The turn is by packet, as the papers have it, not by byte. */
+/* Turns are by packet, as in the papers, not by byte. */
 UNIT_TEST(a_long_packet_costs_one_turn_as_a_short_one)
 {
 	const struct bench_packet long_one = {.destination = OUT, .blocks = 10};
@@ -109,7 +109,7 @@ UNIT_TEST(the_turns_of_different_outputs_are_independent)
 		}
 }
 
-/* A burst is an optimisation and nothing else. */
+/* A burst is only an optimisation. */
 UNIT_TEST(a_burst_has_the_order_of_single_packets)
 {
 	struct bench *single = start(true), *burst = start(true);
@@ -172,7 +172,7 @@ UNIT_TEST(a_packet_waits_until_there_are_credits_for_all_of_it)
 	assert_int_equal(credit_available(&bench->sw->port[OUT].link.tx[0]), 0);
 }
 
-/* A packet stored in VC 0 here, because its sender said so, goes on in the VC of its SL. */
+/* A packet that is stored in VC 0 here, as its sender set, continues in the VC of its SL. */
 UNIT_TEST(credits_are_those_of_the_vc_where_it_will_be_stored_next)
 {
 	const struct bench_packet what = {.destination = OUT, .vc = 0, .sl = 2};
@@ -350,8 +350,8 @@ UNIT_TEST(all_of_16_vcs_take_their_turns)
 		assert_int_equal(bench_leave(bench, 63), i);
 }
 
-/* Random arrivals, grants and departures: packets of one (input, VC, output) keep their order, and
- * the sets are right at each step. */
+/* Random arrivals, grants and departures. Packets of one (input, VC, output) keep their order, and
+ * the sets are correct at each step. */
 static void run_random(bool voq, uint64_t seed)
 {
 	unsigned last[PORTS][VCS][PORTS] = {0}, left_all = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Rules of arbitration, with the calls of the real clock. */
+/* The rules of arbitration, with the calls of the real clock. */
 
 #include "switch/arbitration.h"
 
@@ -44,7 +44,7 @@ UNIT_TEST(the_oldest_message_goes_first_from_whichever_input)
 	bench_destroy(bench);
 }
 
-/* One source is behind input 0, three are behind input 1. */
+/* One source is behind input 0, and three are behind input 1. */
 UNIT_TEST(an_input_has_a_share_for_each_flow_behind_it)
 {
 	struct bench *bench = start(ARBITRATION_WEIGHTED, VC_SERVICE_ROUND_ROBIN, 1);

@@ -8,10 +8,10 @@
 
 #define HOSTS       432
 #define ALTERNATIVE 9
-#define DOWN        4 /* the port that the packets leave by */
-#define IN          2 /* that they come in by */
+#define DOWN        4 /* the port through which the packets leave */
+#define IN          2 /* the port through which they arrive */
 
-/* A switch as its table sees it. */
+/* A switch in the view of its table. */
 struct place {
 	struct arn_table *table;
 	unsigned asked; /* for alternatives */
@@ -59,7 +59,7 @@ static void stop(struct place *place)
 }
 #define place_out_of_scope stop
 
-/* A notification of root 'id' about packets to host 1 of VC 0, for the switches of a stage. */
+/* A notification about root 'id' for packets to host 1 of VC 0, for the switches of a stage. */
 static void notify(struct place *place, uint32_t id, uint8_t root_info, weft_time now)
 {
 	const struct control_arn arn = {
@@ -223,7 +223,7 @@ UNIT_TEST(an_adapted_packet_responsible_makes_no_entry_but_keeps_and_removes)
 	assert_int_equal(place.table->count, 0);
 }
 
-/* Only adapted packets are left of a tree that hosts have put aside, and they would stop. */
+/* Only adapted packets remain in a tree that hosts avoid, and they would stop. */
 UNIT_TEST(a_root_of_adapted_packets_goes_on_telling_hosts)
 {
 	const struct control_arn arn = {.id = 7, .destination = 1, .vc = 0, .root_info = 0};
@@ -236,12 +236,12 @@ UNIT_TEST(a_root_of_adapted_packets_goes_on_telling_hosts)
 	arn_table_process(place.table, &again, DOWN, true, 1);
 	assert_int_equal(arn_table_match(place.table, 1, 0, true, IN, 1, &entry), ARN_SEND_BACK);
 	assert_int_equal(entry->arn.id, 8);
-	/* Also if the entry is long gone. */
+	/* Also if the entry expired long ago. */
 	arn_table_process(place.table, &again, DOWN, true, 2 * TTL);
 	assert_int_equal(match(&place, true, IN, 2 * TTL), ARN_SEND_BACK);
 }
 
-/* A switch could not send them another way: they are adapted already. */
+/* A switch could not send them along a different path, because they are already adapted. */
 UNIT_TEST(a_root_of_adapted_packets_is_none_for_switches)
 {
 	const struct control_arn arn = {.id = 7, .destination = 1, .vc = 0, .root_info = 1};
@@ -281,7 +281,7 @@ UNIT_TEST(of_a_consumed_and_a_waiting_entry_one_counts)
 		arn_table_process(place.table, &beyond, DOWN + 1, false, 0);
 		assert_int_equal(
 			match(&place, false, IN, 0), waiting ? ARN_SEND_BACK : ARN_ALTERNATIVE);
-		/* The way stays the usual one also while the port was told already. */
+		/* The path is also unchanged if the port was already notified. */
 		assert_int_equal(
 			match(&place, false, IN, 0), waiting ? ARN_IGNORE : ARN_ALTERNATIVE);
 	}
@@ -321,7 +321,7 @@ UNIT_TEST(a_full_table_forgets_what_is_new_and_counts)
 	assert_int_equal(place.table->count, 1);
 }
 
-/* The neighbour at one port sends all it can; those at two others have ten entries each. */
+/* The neighbour at one port sends at full rate. Those at two others have ten entries each. */
 UNIT_TEST(a_port_that_floods_takes_no_room_of_others)
 {
 	OWNED(place) place;
@@ -336,7 +336,7 @@ UNIT_TEST(a_port_that_floods_takes_no_room_of_others)
 
 		arn_table_process(place.table, &flood, 1, false, 0);
 	}
-	assert_int_equal(place.table->by_port[1], 27); /* half of what the others leave */
+	assert_int_equal(place.table->by_port[1], 27); /* half of what the others left */
 	for (unsigned port = 2; port <= 3; port++) {
 		for (arn.destination = 5; arn.destination < 10; arn.destination++)
 			arn_table_process(place.table, &arn, (uint8_t)port, false, 0);
@@ -355,8 +355,8 @@ UNIT_TEST(a_host_that_there_is_not_is_ignored)
 	assert_int_equal(place.table->count, 0);
 }
 
-/* Figure 1: a packet goes up from its source to stage 3 and down to its destination; somewhere on
- * the way down is a root. Each packet takes the notification one link back. */
+/* Figure 1: a packet goes up from its source to stage 3 and down to its destination. A root is
+ * somewhere on the way down. Each packet carries the notification one link back. */
 #define WAY   5
 #define ACTOR 5 /* the source */
 
@@ -396,19 +396,20 @@ static unsigned who_acts(unsigned root, bool literal)
 
 UNIT_TEST(figure_1_of_the_arn_paper)
 {
-	/* A: between stages 3 and 2; the switch of stage 2 on the way up consumes. */
+	/* A: between stages 3 and 2. The switch of stage 2 on the way up consumes the
+	 * notification. */
 	assert_int_equal(who_acts(2, true), 1);
-	/* B: between stages 2 and 1; that of stage 1 does. */
+	/* B: between stages 2 and 1. The switch of stage 1 does. */
 	assert_int_equal(who_acts(3, true), 0);
-	/* C: between stage 1 and the destination; the source does. */
+	/* C: between stage 1 and the destination. The source does. */
 	assert_int_equal(who_acts(4, true), ACTOR);
-	/* The default reading: on the way down it is always the source. */
+	/* The default interpretation: on the way down, it is always the source. */
 	assert_int_equal(who_acts(2, false), ACTOR);
 	assert_int_equal(who_acts(3, false), ACTOR);
 	assert_int_equal(who_acts(4, false), ACTOR);
 }
 
-/* Figure 4, event by event: A is the switch that can go around, B the one with the root. */
+/* Figure 4, event by event. A is the switch that can avoid the root, and B has the root. */
 UNIT_TEST(figure_4_of_the_arn_paper)
 {
 	const struct arn_entry *entry;
@@ -422,31 +423,32 @@ UNIT_TEST(figure_4_of_the_arn_paper)
 	from = config(&b, 2);
 	from.down_roots_to_hosts = false;
 	start_with(&b, &from);
-	/* 1: packets from A's input to destination 1 by B. */
+	/* 1: packets from A's input to destination 1 through B. */
 	assert_false(arn_table_concerns(a.table, 1));
-	/* 2, 3: a root at B's output; an entry for destination 1, that port, VC 0. */
+	/* 2, 3: a root at B's output. An entry for destination 1, that port, VC 0. */
 	arn = arn_table_root(b.table, false, 0x20201, 1, 0);
 	arn_table_process(b.table, &arn, DOWN, false, now);
 	assert_int_equal(b.table->count, 1);
-	/* 4: a packet that matches has a notification sent back, with destination and VC. */
+	/* 4: a matching packet causes a notification upstream, with destination and VC. */
 	assert_int_equal(arn_table_match(b.table, 1, 0, false, 0, now, &entry), ARN_SEND_BACK);
 	assert_int_equal(entry->arn.destination, 1);
 	assert_int_equal(entry->arn.vc, 0);
 	/* 5, 6: A consumes it. */
 	arn_table_process(a.table, &entry->arn, DOWN, false, now);
-	/* 7: from then on its packets go by the alternative; those of other VCs do not. */
+	/* 7: from then on, its packets use the alternative. Packets of other VCs do not. */
 	assert_int_equal(arn_table_match(a.table, 1, 0, false, 0, now, &entry), ARN_ALTERNATIVE);
 	assert_int_equal(entry->alternative, ALTERNATIVE);
 	assert_int_equal(arn_table_match(a.table, 1, 1, false, 0, now, &entry), ARN_IGNORE);
-	/* 8, 9: adapted, they pass B's equals on their deterministic way. */
+	/* 8, 9: adapted, they pass B's peers on their deterministic path. */
 	assert_int_equal(arn_table_match(a.table, 1, 0, true, 0, now, &entry), ARN_IGNORE);
-	/* 10: the root ends, nobody refreshes, both forget. */
+	/* 10: the root ends, no notification refreshes the entries, and both forget. */
 	assert_int_equal(arn_table_match(a.table, 1, 0, false, 0, now + TTL, &entry), ARN_IGNORE);
 	assert_int_equal(arn_table_match(b.table, 1, 0, false, 0, now + TTL, &entry), ARN_IGNORE);
 	assert_false(arn_table_concerns(a.table, 1));
 }
 
-/* The table without its lists: what was last told of each (destination, VC, port), and when. */
+/* The table without its lists: the last notification of each (destination, VC, port), and its
+ * time. */
 #define MODEL_HOSTS 8
 #define MODEL_VCS   2
 #define MODEL_PORTS 2

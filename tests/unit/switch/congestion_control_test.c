@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A switch of stage 2 as its adaptation sees it: ports 0 to 3 go down, 4 to 7 up. Queues and
- * credits are the test's. */
+/* A switch of stage 2 in the view of its adaptation: ports 0 to 3 go down, 4 to 7 up. The test sets
+ * queues and credits. */
 
 #include "switch/congestion_control.h"
 
@@ -16,9 +16,9 @@
 #define AFC     1
 #define BLOCKS  100
 #define UPS     (BIT64(4) | BIT64(5) | BIT64(6) | BIT64(7))
-#define DOWN    2 /* the way to HOT */
+#define DOWN    2 /* the port to HOT */
 #define HOT     1
-#define FAR     9 /* by all up ports; primary 4 */
+#define FAR     9 /* through all up ports; primary 4 */
 #define HOSTS   12
 #define PACKETS 64
 
@@ -100,7 +100,7 @@ static void stop(struct bench *bench)
 }
 #define bench_out_of_scope stop
 
-/* A packet of 10 blocks that comes in; 'flags' as the last switch left them. */
+/* A packet of 10 blocks that arrives. 'flags' are as the last switch left them. */
 static struct weft_packet *come(struct bench *bench, uint8_t input, uint16_t to, uint8_t flags)
 {
 	struct weft_packet *packet = &bench->packet[bench->packets++];
@@ -119,7 +119,7 @@ static struct weft_packet *come(struct bench *bench, uint8_t input, uint16_t to,
 	return packet;
 }
 
-/* And is stored. */
+/* It is then stored. */
 static void store(struct bench *bench, uint8_t input, uint16_t to, uint8_t flags)
 {
 	struct weft_packet *packet = come(bench, input, to, flags);
@@ -161,7 +161,7 @@ static unsigned arns(struct bench *bench, struct congestion_control_arn *last)
 	return count;
 }
 
-/* Another switch notifies of a root for packets to FAR. */
+/* Another switch notifies about a root for packets to FAR. */
 static void notify(struct bench *bench, unsigned port, uint8_t stage)
 {
 	const struct control_arn arn = {.id = 5, .destination = FAR, .vc = 0, .root_info = stage};
@@ -169,7 +169,7 @@ static void notify(struct bench *bench, unsigned port, uint8_t stage)
 	congestion_control_on_arn(bench->congestion, port, &arn, bench->now, bench->now);
 }
 
-/* A loop that is late may date packets back, but not before what they obey. */
+/* A late loop may date packets back, but not to before the notification that they follow. */
 UNIT_TEST(a_packet_that_obeys_a_notification_is_not_ready_before_it_was_due)
 {
 	const struct control_arn arn = {.id = 5, .destination = FAR, .root_info = 2};
@@ -210,7 +210,7 @@ UNIT_TEST(a_root_makes_entries_and_its_packets_have_notifications_sent_back)
 	assert_int_equal(out.arn.root_info, 1);
 	assert_int_equal(out.arn.id >> 8, 0x77 << 8 | DOWN);
 	assert_int_equal(bench.congestion->adapted, 0);
-	/* Each port once in each interval, in their order. */
+	/* Each port once in each interval, in port order. */
 	bench.now += REFRESH;
 	come(&bench, 6, HOT, 0);
 	come(&bench, 5, HOT, 0);
@@ -244,7 +244,7 @@ UNIT_TEST(credits_are_those_of_the_vc_where_the_head_is_stored_next)
 	fill(&bench, 5, HOT, FRAME_F_ADAPTED, 9);
 	for (unsigned i = 0; i < 9; i++)
 		leave(&bench, 4, 0, DOWN);
-	/* Only the AFC's VOQ is left, whose packets do not get away. */
+	/* Only the AFC's VOQ remains, whose packets cannot leave. */
 	store(&bench, 5, HOT, FRAME_F_ADAPTED);
 	assert_int_equal(bench.congestion->detector->output[DOWN].state, CONGESTION_BRANCH);
 }
@@ -271,7 +271,7 @@ UNIT_TEST(an_entry_lives_while_its_root_stands_and_a_ttl_longer)
 	assert_false(arn_table_concerns(bench.congestion->table, HOT));
 }
 
-/* A queue above HCDTh, or a time that runs. */
+/* A queue above HCDTh, or a running timer. */
 UNIT_TEST(the_alert_stands_while_time_or_departures_count)
 {
 	struct bench bench;
@@ -304,7 +304,7 @@ UNIT_TEST(the_alert_stands_while_time_or_departures_count)
 	stop(&bench);
 }
 
-/* All but the AFC's, until an entry or a mode may change the output. */
+/* All except the AFC's, until an entry or a mode may change the output. */
 UNIT_TEST(packets_are_plain_while_there_is_nothing_to_decide)
 {
 	struct bench bench;
@@ -349,7 +349,7 @@ UNIT_TEST(every_voq_of_a_root_tells_of_its_own_head)
 	pass(&bench, CRT);
 	assert_true(arn_table_concerns(bench.congestion->table, HOT));
 	assert_true(arn_table_concerns(bench.congestion->table, HOT + 1));
-	/* And one that crosses later, at once. */
+	/* And one that exceeds the threshold later, immediately. */
 	fill(&bench, 6, HOT + 2, 0, 8);
 	assert_false(arn_table_concerns(bench.congestion->table, HOT + 2));
 	store(&bench, 6, HOT + 2, 0);
@@ -370,7 +370,8 @@ UNIT_TEST(the_head_is_responsible_not_who_comes_in)
 	start(&bench, "none", true);
 	fill(&bench, 4, HOT, 0, 9);
 	pass(&bench, CRT);
-	/* Another VOQ of the root crosses with a packet for somebody else at its end. */
+	/* Another VOQ of the root exceeds the threshold with a packet for a different destination
+	 * at its end. */
 	fill(&bench, 6, HOT + 2, 0, 8);
 	store(&bench, 6, HOT + 3, 0);
 	assert_true(arn_table_concerns(bench.congestion->table, HOT + 2));
@@ -406,7 +407,7 @@ UNIT_TEST(an_adapted_head_makes_no_entry_but_keeps_one_by_its_original_vc)
 	assert_int_equal(bench.congestion->table->count, 1);
 	for (unsigned i = 0; i < 9; i++)
 		leave(&bench, 4, 0, DOWN);
-	/* The AFC's packets alone keep the root and the entry of VC 0. */
+	/* The AFC's packets alone keep the root and the entry of VC 0 alive. */
 	for (weft_time time = 0; time < 2 * TTL; time += REFRESH)
 		pass(&bench, REFRESH);
 	assert_int_equal(bench.congestion->table->count, 1);
@@ -444,7 +445,7 @@ UNIT_TEST(a_consumed_notification_sends_packets_around_in_the_afc)
 	assert_int_equal(packet->vc_next, AFC);
 	assert_int_equal(packet->vc_original, 0);
 	assert_int_equal(arns(&bench, &out), 0);
-	/* It stays so, whatever the credits do, until it expires. */
+	/* It stays so, regardless of credits, until it expires. */
 	bench.tx[6][AFC].sent = 90;
 	assert_int_equal(come(&bench, 0, FAR, 0)->out_port, 6);
 	assert_int_equal(bench.congestion->adapted, 2);
@@ -483,7 +484,7 @@ UNIT_TEST(without_afi_the_bit_stays_off_and_the_vcs_own_credits_count)
 	assert_int_equal(packet->out_port, 6);
 	assert_int_equal(packet->flags, 0);
 	assert_int_equal(packet->vc_next, 0);
-	/* Nor has a bit that somebody else has set a meaning. */
+	/* A bit set by another switch has no meaning either. */
 	packet = come(&bench, 0, FAR, FRAME_F_ADAPTED);
 	assert_int_equal(packet->out_port, 6);
 	assert_int_equal(packet->vc_next, 0);
@@ -500,7 +501,7 @@ UNIT_TEST(an_alternative_whose_link_is_down_is_not_taken)
 	assert_int_equal(come(&bench, 0, FAR, 0)->out_port, 4);
 }
 
-/* congestionRootInfo of a root on the way up is the switch's own stage. */
+/* The congestionRootInfo of a root on the way up is the switch's own stage. */
 UNIT_TEST(a_root_on_the_way_up_is_gone_around_here)
 {
 	struct congestion_control_arn out;

@@ -11,11 +11,11 @@
 #define BLOCKS 1000 /* per VC: HCDTh 810, LCDTh 630 */
 #define NEXT   500  /* VC in the next device: FCTh 390 */
 
-/* The detector and what its switch would know. */
+/* The detector, and the information that its switch would have. */
 struct bench {
 	struct congestion_detector *detector;
 	uint32_t voq[PORTS][PORTS][VCS]; /* [output][input][vc] */
-	uint32_t free[PORTS];            /* credits left for the heads */
+	uint32_t free[PORTS];            /* credits that remain for the heads */
 	weft_time now;
 	unsigned grown; /* CONGESTION_ROOT_GROWS */
 };
@@ -78,7 +78,7 @@ static void depart(
 	congestion_detector_depart(bench->detector, input, vc, output, *voq, blocks);
 }
 
-/* The VOQ (input, 0) of output 3 becomes so long. */
+/* The VOQ (input, 0) of output 3 reaches this length. */
 static void set(struct bench *bench, unsigned input, uint32_t blocks)
 {
 	uint32_t voq = bench->voq[3][input][0];
@@ -95,7 +95,7 @@ static enum congestion_detector_state state_of(const struct bench *bench)
 	return bench->detector->output[3].state;
 }
 
-/* Time passes; returns how many refreshes were due. */
+/* Advances time. Returns how many refreshes were due. */
 static unsigned pass(struct bench *bench, weft_time time)
 {
 	enum congestion_detector_state what;
@@ -128,19 +128,19 @@ UNIT_TEST(figure_3_of_the_arn_paper)
 	start(&bench);
 	set(&bench, 1, 500);
 	assert_int_equal(state_of(&bench), CONGESTION_NONE);
-	/* The VOQ of port 0 exceeds HCDTh, the credits of port 3 exceed FCTh: CRT starts. */
+	/* The VOQ of port 0 exceeds HCDTh, and the credits of port 3 exceed FCTh, so CRT starts. */
 	set(&bench, 0, 811);
 	assert_int_equal(state_of(&bench), CONGESTION_SUSPECT);
 	assert_int_equal(bench.detector->output[3].input, 0);
 	assert_int_equal(congestion_detector_next_due(bench.detector), bench.now + CRT);
 	pass(&bench, CRT - 1);
 	assert_int_equal(state_of(&bench), CONGESTION_SUSPECT);
-	/* It expires with both still true. */
+	/* It expires while both conditions still hold. */
 	pass(&bench, 1);
 	assert_int_equal(state_of(&bench), CONGESTION_ROOT);
 	assert_int_equal(congestion_detector_notifiers(bench.detector, 3), BIT64(0));
 	assert_int_equal(congestion_detector_speaking_vcs(bench.detector, 3, 0), 1);
-	/* The VOQ of port 1 exceeds HCDTh, too. */
+	/* The VOQ of port 1 also exceeds HCDTh. */
 	set(&bench, 1, 900);
 	/* The root ends when both are below LCDTh. */
 	set(&bench, 0, 629);
@@ -192,7 +192,7 @@ UNIT_TEST(a_suspicion_is_dropped_below_lcdth)
 	assert_int_equal(state_of(&bench), CONGESTION_NONE);
 	pass(&bench, CRT);
 	assert_int_equal(bench.detector->roots, 0);
-	/* CRT begins anew. */
+	/* CRT starts again. */
 	set(&bench, 0, 900);
 	pass(&bench, CRT - 1);
 	assert_int_equal(state_of(&bench), CONGESTION_SUSPECT);
@@ -235,7 +235,8 @@ UNIT_TEST(both_conditions_are_tested_when_crt_expires)
 	assert_int_equal(bench.detector->roots, 0);
 }
 
-/* The retest, in its three readings: a branch whose tree dissolves, a suspicion with a gap. */
+/* The retest, in its three interpretations: a branch whose tree dissolves, a suspicion with a
+ * gap. */
 UNIT_TEST(fcth_is_asked_again_at_arrivals_as_the_reading_says)
 {
 	static const struct {
@@ -267,7 +268,7 @@ UNIT_TEST(fcth_is_asked_again_at_arrivals_as_the_reading_says)
 	}
 }
 
-/* The credits are those of another head. */
+/* The credits belong to another head. */
 UNIT_TEST(a_suspicion_that_has_to_hold_is_not_ended_by_another_voq)
 {
 	struct congestion_detector_config from = config();
@@ -290,7 +291,7 @@ UNIT_TEST(a_root_that_stands_is_refreshed)
 	assert_int_equal(pass(&bench, REFRESH - 1), 0);
 	assert_int_equal(pass(&bench, 1), 1);
 	assert_int_equal(pass(&bench, REFRESH), 1);
-	/* Not with what the credits are: a root ends by its VOQs alone. */
+	/* Credits do not matter here: a root ends only because of its VOQs. */
 	bench.free[3] = 0;
 	assert_int_equal(pass(&bench, REFRESH), 1);
 	set(&bench, 0, 629);
@@ -417,8 +418,8 @@ UNIT_TEST(what_makes_no_sense_is_refused)
 	assert_null(congestion_detector_create(&from));
 }
 
-/* The result of the detector, computed again from the whole history of one output: the rules
- * without the sets and counters. */
+/* The result of the detector, computed again from the whole history of one output, without its sets
+ * and counters. */
 struct model {
 	bool passed[PORTS][VCS];
 	unsigned count;
@@ -459,7 +460,7 @@ UNIT_TEST(counters_and_sets_agree_with_the_rules_under_random_events)
 			depart(&bench, input, vc, 3, blocks < voq ? blocks : voq);
 		model_note(&model, &bench, input, vc);
 		assert_int_equal(bench.detector->output[3].passed, model.count);
-		/* Nothing but CRT makes a root, nothing but the last VOQ ends it. */
+		/* Only CRT creates a root, and only the last VOQ ends it. */
 		if (before == CONGESTION_ROOT)
 			assert_int_equal(state_of(&bench) == CONGESTION_ROOT, model.count > 0);
 		else

@@ -7,7 +7,7 @@
 
 #define PORTS     4
 #define VCS       2
-#define OUT       3 /* the output that is contended for */
+#define OUT       3 /* the contended output */
 #define THRESHOLD (10 * PS_PER_US)
 
 struct bed {
@@ -21,7 +21,7 @@ static struct latency_extension *extension_of(void *ctx, const struct weft_packe
 	return &((struct bed *)ctx)->extension[packet->sequence];
 }
 
-/* Nothing leaves before bench_grant(). */
+/* No packet leaves before bench_grant(). */
 static struct bed *open_bed_of(bool voq)
 {
 	struct bed *bed = calloc(1, sizeof(*bed));
@@ -52,7 +52,7 @@ static void close_bed(struct bed *bed)
 
 OWNED_POINTER_BY(bed, close_bed)
 
-/* A packet of source -> destination arrives, for 'output'. */
+/* A packet from source to destination arrives for 'output'. */
 static unsigned arrive(
 	struct bed *bed, unsigned input, uint8_t vc, struct cn_flow flow, unsigned output)
 {
@@ -67,7 +67,7 @@ static unsigned arrive(
 	return packet->sequence;
 }
 
-/* The head of (input, vc) leaves by OUT after a time. */
+/* The head of (input, vc) leaves through OUT after this time. */
 static void leave_after(struct bed *bed, weft_time time_ps)
 {
 	bed->bench->now += time_ps;

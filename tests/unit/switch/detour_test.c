@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The decisions of a switch of a Dragonfly: ports 0 to 2 are local, 3 and 4 global, 5 has a host.
- * In a HyperX ports 0 to 4 are a row. The table sends everything to host 8 by port 0. */
+/* The decisions of a switch of a Dragonfly. Ports 0 to 2 are local, 3 and 4 are global, and 5
+ * has a host. In a HyperX, ports 0 to 4 are a row. The table sends everything to host 8 through
+ * port 0. */
 
 #include "switch/detour.h"
 
@@ -52,13 +53,14 @@ static void destroy(struct place *place)
 }
 #define place_out_of_scope destroy
 
-/* The neighbour at 'port' has 'used' blocks of 'vc'. */
+/* 'used' blocks of 'vc' are stored in the neighbour at 'port'. */
 static void fill(struct place *place, unsigned port, unsigned vc, uint32_t used)
 {
 	credit_take(&place->bench->sw->port[port].link.tx[vc], used);
 }
 
-/* Where a packet that comes by 'input' in 'vc' goes, and '*next': in which VC. */
+/* Returns the output of a packet that arrives through 'input' in 'vc', and its next VC in
+ * '*next'. */
 static unsigned way(struct place *place, unsigned input, uint8_t vc, unsigned *next)
 {
 	struct weft_switch *sw = place->bench->sw;
@@ -78,7 +80,7 @@ static unsigned way(struct place *place, unsigned input, uint8_t vc, unsigned *n
 	return output;
 }
 
-/* How many of PACKETS go where. */
+/* How many of PACKETS use each output. */
 static void count_ways(struct place *place, unsigned input, uint8_t vc, unsigned out[PORTS])
 {
 	unsigned next;
@@ -142,7 +144,7 @@ UNIT_TEST(then_packets_follow_the_table)
 		}
 }
 
-/* As between the tables of two generations; towards a host none is needed. */
+/* As between the tables of two generations. Towards a host, none is needed. */
 UNIT_TEST(a_packet_on_the_last_rung_goes_to_a_host_or_is_discarded)
 {
 	OWNED(place) place = create(VC_STEPS_DF_VALIANT, DETOUR_HYBRID, 0);
@@ -212,7 +214,7 @@ UNIT_TEST(which_vcs_count_is_a_choice)
 		fill(&place, 0, 0, 60);
 		output = way(&place, FROM_HOST, 0, &next);
 		assert_int_equal(output, rows[i].output);
-		/* By the same port the class tells: minimal in 1. */
+		/* For the same port, the class decides: minimal in 1. */
 		assert_int_equal(next, rows[i].output == 0 ? 1 : 0);
 	}
 }
@@ -229,7 +231,7 @@ UNIT_TEST(a_progressive_packet_may_turn_at_the_second_switch_only)
 	assert_int_equal(next, 0);
 	assert_int_equal(way(&place, GLOBAL, 0, &next), 0);
 	assert_int_equal(way(&place, LOCAL, 2, &next), 0);
-	/* On a detour already: it leaves the group. */
+	/* Already on a detour, it leaves the group. */
 	assert_int_equal(way(&place, LOCAL, 1, &next), 3);
 }
 
@@ -247,7 +249,7 @@ UNIT_TEST(a_packet_does_not_go_back_by_its_input_or_a_port_that_is_down)
 	place.bench->sw->usable |= BIT64(1);
 }
 
-/* No port of the table at all: every packet takes a detour, and acknowledgements find a way. */
+/* The table contains no port: every packet takes a detour, and acknowledgements find a path. */
 UNIT_TEST(a_pair_may_have_detours_alone)
 {
 	OWNED(place) place = create(VC_STEPS_DF_UGAL_L, DETOUR_HYBRID, 0);
@@ -264,7 +266,7 @@ UNIT_TEST(a_pair_may_have_detours_alone)
 	assert_int_equal(found, 1);
 }
 
-/* (queue + packet) x links: 2 x 1 beside 2 x 2 on idle links. */
+/* (queue + packet) x links: 2 x 1 compared with 2 x 2 on idle links. */
 UNIT_TEST(a_switch_of_a_hyperx_weighs_queues_by_the_links_that_follow)
 {
 	for (uint32_t bias = 0; bias <= 3; bias += 3) {
@@ -280,13 +282,13 @@ UNIT_TEST(a_switch_of_a_hyperx_weighs_queues_by_the_links_that_follow)
 		count_ways(&place, FROM_HOST, 0, out);
 		for (unsigned port = 0; port < 5; port += 2)
 			expect_about(out[port], PACKETS / 3);
-		/* On the last rung. */
+		/* The packet is on the last rung. */
 		count_ways(&place, 4, 2, out);
 		assert_int_equal(out[1], PACKETS);
 	}
 }
 
-/* Host h is at port h % 6: a sixth of the draws leads to each port, and a sixth to this switch. */
+/* Host h is at port h % 6. A sixth of the draws leads to each port, and a sixth to this switch. */
 UNIT_TEST(ugal_in_a_grid_goes_to_a_drawn_host_if_the_minimal_queue_is_long)
 {
 	OWNED(place) place = create(VC_STEPS_UGAL, DETOUR_PORT, 0);
@@ -304,7 +306,8 @@ UNIT_TEST(ugal_in_a_grid_goes_to_a_drawn_host_if_the_minimal_queue_is_long)
 		expect_about(out[port], PACKETS / 6);
 }
 
-/* The minimal path has 1 link, every detour 2 and 3 more: up to 5 blocks wait for a block. */
+/* The minimal path has 1 link, and detours have 2 or 3 more: for each block, up to 5 blocks
+ * wait. */
 UNIT_TEST(ugal_weighs_queues_by_the_links_of_their_paths)
 {
 	uint32_t host_switch[BENCH_HOSTS];
@@ -346,7 +349,7 @@ UNIT_TEST(a_packet_in_the_first_half_finds_its_host_and_there_enters_the_second)
 	}
 }
 
-/* The link of the minimal port is down, and on its rung the packet has no other. */
+/* The link of the minimal port is down, and on its rung the packet has no other port. */
 UNIT_TEST(a_packet_that_can_neither_go_on_nor_turn_is_discarded)
 {
 	OWNED(place) place = create(VC_STEPS_DF_UGAL_L, DETOUR_HYBRID, 0);

@@ -72,7 +72,7 @@ UNIT_TEST(only_data_is_marked_and_keeps_its_other_flags)
 	}
 }
 
-/* Packets of 'bytes' arrive at full VCs, one after another; returns the set of marked ones. */
+/* Packets of 'bytes' arrive at full VCs, one after another. Returns the set of marked ones. */
 static uint64_t marks_of(
 	struct fecn *fecn, unsigned port, uint16_t bytes, bool credits, unsigned packets)
 {
@@ -104,7 +104,7 @@ UNIT_TEST(marking_rate_packets_pass_between_two_marks)
 	struct weft_packet early = {.bytes = 64};
 
 	assert_int_equal(marks_of(&fecn, 0, 64, true, 9), 0x111);
-	/* Each VC counts its own, and only packets that it might have marked. */
+	/* Each VC counts separately, and counts only packets that it could have marked. */
 	assert_int_equal(marks_of(&fecn, 1, 64, true, 2), 0x1);
 	fecn_mark(&fecn, &early, 0, 0, true);
 	assert_int_equal(marks_of(&fecn, 0, 64, true, 4), 0x8);

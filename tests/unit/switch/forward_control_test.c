@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Frames of the mapper at a switch (docs/explanation/the-mapper.md): which go on, which are for its
- * agent, and that all others are routing errors. */
+/* Mapper frames at a switch (docs/explanation/the-mapper.md): which are forwarded, which are for
+ * its agent, and that all others are routing errors. */
 
 #include "switch_bench.h"
 
@@ -123,7 +123,7 @@ TEST(other_elements_and_ports_that_are_not_there_are_routing_errors)
 	}
 }
 
-/* Their routes are ports alone. */
+/* Their routes consist only of ports. */
 TEST(a_step_towards_a_port_is_a_routing_error)
 {
 	static const uint8_t steps[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Reception and accounting: where a packet goes, what is refused, and that the
- * way past the queues has the outcome of the usual way. */
+/* Reception and accounting: where a packet goes, what is refused, and that packets that bypass the
+ * queues have the same outcome as queued ones. */
 
 #include "switch/forward.h"
 
@@ -34,7 +34,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Arrives at port 0 and leaves by 'output'. */
+/* Arrives at port 0 and leaves through 'output'. */
 static const struct weft_packet *pass(
 	struct bench *bench, const struct bench_packet *what, unsigned output)
 {
@@ -146,7 +146,7 @@ TEST(a_port_that_is_not_there_is_a_routing_error)
 	expect_discard(bench, &what, SWITCH_DISCARD_ROUTING_ERROR);
 }
 
-/* Ports 4 and 3 with steps at either or none; then steps before what is no port. */
+/* Ports 4 and 3 with steps at one or neither, then steps before an element that is not a port. */
 static const uint8_t steps[] = {ROUTE_PORT_BIT | 4, ROUTE_TYPE_STEP, ROUTE_PORT_BIT | 3,
 	ROUTE_PORT_BIT | 2, ROUTE_TYPE_STEP, ROUTE_TYPE_STEP, ROUTE_PORT_BIT | 1, ROUTE_TYPE_STEP,
 	ROUTE_TYPE_HOST, ROUTE_TYPE_STEP, ROUTE_PORT_BIT | PORTS, ROUTE_TYPE_STEP};
@@ -190,7 +190,7 @@ UNIT_TEST(a_next_step_towards_a_link_that_is_down_is_no_routing_error)
 	expect_discard(bench, &what, SWITCH_DISCARD_LINK_DOWN);
 }
 
-/* Ports 0 to 3 are of a ring, 5 is a host's; the classes are those of vc_rule_test.c. */
+/* Ports 0 to 3 belong to a ring, and 5 to a host. The classes are those of vc_rule_test.c. */
 UNIT_TEST(what_the_route_says_about_steps_chooses_the_vc)
 {
 	static const struct {
@@ -200,7 +200,7 @@ UNIT_TEST(what_the_route_says_about_steps_chooses_the_vc)
 		{5, 0, 2, 3, 1},                  /* none does */
 		{0, 0, 1, 3, 1},                  /* the second step begins */
 		{0, 1, 1, 3, 2},                  /* the last one */
-		{0, 1, 2, 3, 1}, {0, 1, 0, 4, 1}, /* nobody but a host's switch looks ahead */
+		{0, 1, 2, 3, 1}, {0, 1, 0, 4, 1}, /* only a host's switch looks ahead */
 	};
 	struct switch_config config = bench_config(PORTS, VCS);
 	struct vc_rule *rule = vc_rule_create(1, VCS);
@@ -393,7 +393,7 @@ UNIT_TEST(a_configuration_out_of_range_is_refused)
 	expect_refusal(&config);
 }
 
-/* More classes than VCs, or a rule that does not know the switch. */
+/* More classes than VCs, or a rule that does not contain the switch. */
 UNIT_TEST(a_vc_rule_that_does_not_fit_is_refused)
 {
 	struct switch_config config = bench_config(PORTS, VCS);
@@ -522,7 +522,7 @@ static void spoil_packet(struct rng *rng, struct bench_packet *what)
 	}
 }
 
-/* Every packet that came in went out, is stored or has a counter that says why not. */
+/* Every packet that arrived left, is stored, or has a counter that states why not. */
 TEST(nothing_is_unaccounted_for_whatever_arrives)
 {
 	uint64_t in = 0, out = 0, discarded = 0;
@@ -550,13 +550,13 @@ TEST(nothing_is_unaccounted_for_whatever_arrives)
 	assert_true(out > 100);
 }
 
-/* The way past the queues against the usual way: two switches get the same packets, credits and
- * departures. One is driven as the poll driver does it; the other always stores, and sends at once
+/* Compares bypassing the queues with queuing. Two switches get the same packets, credits and
+ * departures. One is driven like by the poll driver. The other always stores, and immediately sends
  * what the first let pass. */
 struct twins {
 	struct bench *direct, *usual;
 	struct rng rng;
-	uint64_t outputs; /* what the driver can send by */
+	uint64_t outputs; /* through which the driver can send */
 	uint64_t passed, stored;
 	bool voq;
 };
@@ -586,7 +586,7 @@ static void assert_same_state(const struct twins *twins)
 	}
 }
 
-/* As the poll driver: past the queues if it can, else the usual way. */
+/* Like the poll driver: bypasses the queues if possible, otherwise queues. */
 static unsigned drive_direct(struct twins *twins, unsigned input, struct weft_packet *packet)
 {
 	struct weft_packet read = *packet;
@@ -641,7 +641,7 @@ static void twins_grant(struct twins *twins, unsigned port, unsigned vc, uint32_
 	bench_told(twins->usual, port);
 }
 
-/* All that waits leaves, so that outputs are idle again. */
+/* All waiting packets leave, so outputs are idle again. */
 static void twins_empty(struct twins *twins)
 {
 	while (switch_stored_packets(twins->direct->sw) > 0) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A sender, a receiver that grants as receivers do (credit_grant_due()), and the sender's knowledge
- * of the receiver's buffer. Frames take no time. */
+/* A sender, a receiver that grants like real ones (credit_grant_due()), and the sender's
+ * estimate of the receiver's buffer. Frames take no time. */
 
 #include "switch/adaptive_routing.h"
 
@@ -68,7 +68,7 @@ UNIT_TEST(a_neighbour_that_forwards_everything_stays_empty)
 		if (percent(credit_available(&link.tx)) < min)
 			min = percent(credit_available(&link.tx));
 	}
-	/* The credits alone would not say so. */
+	/* The credits alone would not show this. */
 	assert_true(min < 78);
 	assert_true(link.frames < 1000 / 15);
 }
@@ -111,8 +111,9 @@ UNIT_TEST(where_each_packet_has_its_credit_frame_the_credits_are_the_space)
 	assert_int_equal(peer_buffer_free(&link.buffer, 0), 0);
 }
 
-/* The space, whatever comes and goes, is known exactly when a credit frame comes, and afterwards it
- * and its estimate lie between the credits and these with all that may be withheld. */
+/* The free space is known exactly when a credit frame arrives. Until the next one, the space and
+ * its estimate are between the credits and the credits plus the maximum that can be withheld,
+ * whatever arrives and leaves. */
 UNIT_TEST(the_space_lies_between_the_credits_and_what_may_be_withheld)
 {
 	struct link link;

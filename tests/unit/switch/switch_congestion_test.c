@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* A switch of stage 2 with adaptive routing, AFI and notifications (switch_congestion.h): what
- * happens to its packets, and that the detector is told of everything that does. Ports 0 to 3 go
- * down, 4 to 7 up. Host h below 32 hangs on port h % 4; the others are reached by all up ports, 4
+ * happens to its packets, and that the detector is informed of every change. Ports 0 to 3 go down,
+ * 4 to 7 up. Host h below 32 is at port h % 4. The others are reached through all up ports, 4
  * first. */
 
 #include "switch/switch_congestion.h"
@@ -160,7 +160,7 @@ UNIT_TEST(no_packet_is_plain_where_marks_are_set)
 	bench_destroy(bed.bench);
 }
 
-/* And again when it is gone; never those of the AFC. */
+/* And again when it is gone, but never VOQs of the AFC. */
 UNIT_TEST(packets_are_plain_until_there_is_an_entry)
 {
 	const struct control_arn arn = {.id = 5, .destination = FAR, .vc = 1, .root_info = 1};
@@ -230,7 +230,7 @@ UNIT_TEST(a_neighbour_that_has_restarted_may_have_another_buffer)
 	bench_meet(bed.bench, 5, 2000);
 	assert_int_equal(bed.bench->sw->peer_buffers[5].vc_blocks, 0);
 	assert_int_equal(bed.bench->sw->peer_buffers[6].vc_blocks, 48);
-	/* A credit frame may be the first to tell of it. */
+	/* A credit frame may be the first to show it. */
 	bed.bench->peer_credit[6].session = 2000;
 	bed.bench->peer_credit[6].limit[0] = 0;
 	bench_grant(bed.bench, 6, 0, 16);
@@ -280,7 +280,7 @@ static void fill(struct bed *bed, unsigned input, uint16_t to)
 		arrive(bed, input, &what);
 }
 
-/* And a root of its output after CRT. */
+/* And then a root of its output after CRT. */
 static void make_root(struct bed *bed, unsigned input, uint16_t to)
 {
 	fill(bed, input, to);
@@ -290,8 +290,8 @@ static void make_root(struct bed *bed, unsigned input, uint16_t to)
 	assert_int_equal(congestion_control_of(bed)->detector->roots, 1);
 }
 
-/* Roots of a switch in which a VOQ for FAR is full and whose next buffer has taken so many blocks
- * at the end of CRT that it has not reported as free again. */
+/* Roots of a switch in which a VOQ for FAR is full. At the end of CRT, the next buffer has this
+ * many blocks that it has not reported as free again. */
 static uint64_t roots_with_unreported(uint32_t blocks, bool each)
 {
 	const struct switch_config config = switch_of(true);
@@ -311,14 +311,14 @@ static uint64_t roots_with_unreported(uint32_t blocks, bool each)
 	return roots;
 }
 
-/* FCTh is 78 %: credits for 49 of 64 blocks are less. */
+/* FCTh is 78 %, and credits for 49 of 64 blocks are less. */
 UNIT_TEST(credits_that_the_neighbour_may_withhold_are_no_packets_there)
 {
 	assert_int_equal(roots_with_unreported(15, false), 1);
 	assert_int_equal(roots_with_unreported(15, true), 0);
 }
 
-/* No more than a quarter is withheld: the rest is stored there. */
+/* At most a quarter is withheld, so the rest is stored there. */
 UNIT_TEST(a_neighbour_that_fills_is_no_place_to_get_away_to)
 {
 	assert_int_equal(roots_with_unreported(32, false), 0);
@@ -430,7 +430,7 @@ UNIT_TEST(what_finds_its_vc_above_the_threshold_is_marked)
 	bench_destroy(bed.bench);
 }
 
-/* Without the victim mask only a root of congestion marks, where the next buffer has credits. */
+/* Without the victim mask, only a root of congestion marks, where the next buffer has credits. */
 UNIT_TEST(without_the_victim_mask_packets_without_credits_are_not_marked)
 {
 	const struct bench_packet what = {.destination = DOWN, .blocks = 9};
@@ -471,7 +471,7 @@ UNIT_TEST(what_cannot_be_is_refused)
 	expect_refusal(&bed);
 	bench_destroy(bed.bench);
 
-	config.sl_to_vc[3] = AFC; /* the AFC is nobody's */
+	config.sl_to_vc[3] = AFC; /* no service level may use the AFC */
 	prepare(&bed, &config, "none");
 	expect_refusal(&bed);
 	bed.config.afi = false;
@@ -517,7 +517,7 @@ static void arrive_somewhere(struct load *load)
 	bench_told(bench, input);
 	if (credit_expected(&bench->sw->port[input].link.rx[what.vc], what.blocks) == 0)
 		return;
-	bench->packets %= BENCH_PACKETS / 2; /* never so many are stored */
+	bench->packets %= BENCH_PACKETS / 2; /* never this many are stored */
 	packet = bench_make(bench, &what);
 	bench_receive(bench, input, packet);
 	if ((packet->flags & FRAME_F_ADAPTED) != 0)

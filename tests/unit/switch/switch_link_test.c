@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The switch and its links: hellos, down and up again, neighbours that start
- * anew, ports without credits. */
+/* The switch and its links: hellos, links that go down and up again, neighbours that restart, ports
+ * without credits. */
 
 #include "switch_bench.h"
 
@@ -197,13 +197,13 @@ TEST(a_link_goes_down_as_often_as_it_is_cut)
 	}
 }
 
-/* Otherwise packets for a neighbour that never comes would fill the buffers for ever. */
+/* Otherwise, packets for a neighbour that never appears would fill the buffers permanently. */
 TEST(a_neighbour_that_never_comes_is_a_link_that_is_down)
 {
 	struct link_end *link = &bench->sw->port[OUT].link;
 	const struct link_end_config config = link->config;
 
-	link_end_init(link, &config, bench->now); /* as if it had not been met */
+	link_end_init(link, &config, bench->now); /* as if there had been no contact */
 	bench_send(bench, 0, 0, OUT);
 	bench_pass(bench, DOWN_AFTER, BIT64(OUT));
 	assert_int_equal(bench_discarded(bench), 0);
@@ -292,7 +292,7 @@ TEST(a_neighbour_that_does_not_know_us_yet_is_granted_nothing)
 	const struct control_hello hello = {.device = 9, .session = 2000, .peer_session = 1};
 
 	switch_on_hello(bench->sw, 0, &hello, bench->now);
-	bench_send(bench, 0, 0, OUT); /* it was meant for our earlier life */
+	bench_send(bench, 0, 0, OUT); /* it was meant for the earlier life of this switch */
 	assert_int_equal(bench_count(bench, 0, SWITCH_DISCARD_CREDIT_VIOLATION), 1);
 	assert_int_equal(
 		switch_poll_link(bench->sw, 0, bench->now + PS_PER_S) & LINK_SEND_CREDIT, 0);
@@ -315,7 +315,7 @@ TEST(a_lost_data_frame_costs_the_neighbour_nothing_after_its_next_credit_frame)
 {
 	struct control_credit *credit = &bench->peer_credit[0];
 
-	credit->sent[0] = 10; /* sent, and never seen here */
+	credit->sent[0] = 10; /* sent, but never arrived here */
 	switch_on_credit(bench->sw, 0, credit, bench->now);
 	assert_int_not_equal(switch_poll_link(bench->sw, 0, bench->now) & LINK_SEND_CREDIT, 0);
 	assert_int_equal(bench_told(bench, 0).limit[0], 10 + VC_BLOCKS);
@@ -408,7 +408,8 @@ UNIT_TEST(an_open_port_is_never_overrun_either)
 	bench_discarded(bench);
 }
 
-/* Cuts and new lives at random, data and control on all ports: nothing is unaccounted for. */
+/* Cuts and restarts at random, data and control frames on all ports: everything is accounted
+ * for. */
 static void run_random(bool voq, uint64_t seed)
 {
 	OWNED(bench) *bench = start(voq);

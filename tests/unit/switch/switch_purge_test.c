@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Whether anything is stored, and throwing it away (docs/explanation/the-mapper.md,
- * 'Distribution'): what the mapper asks for when a fabric does not drain. */
+/* Detecting whether anything is stored, and discarding it (docs/explanation/the-mapper.md,
+ * 'Distribution'). The mapper requests this when a fabric does not drain. */
 
 #include "paper_detector.h"
 #include "switch/adaptive_routing.h"
@@ -21,8 +21,8 @@ static struct bench *make(bool voq)
 	return bench_create(&config);
 }
 
-/* Packets of one to four blocks from everywhere to everywhere, none of which may leave. Returns how
- * many were stored. */
+/* Packets of one to four blocks between all ports, none of which may leave. Returns how many were
+ * stored. */
 static unsigned fill(struct bench *bench, uint64_t seed)
 {
 	uint64_t refused = 0;
@@ -38,7 +38,7 @@ static unsigned fill(struct bench *bench, uint64_t seed)
 			.blocks = (uint16_t)(1 + rng_below(&rng, 4))};
 
 		bench_arrive(bench, (unsigned)rng_below(&rng, PORTS), &what);
-		if (i % 7 == 0) /* some heads find no credit, others have not been looked at */
+		if (i % 7 == 0) /* some heads find no credits, others have not been checked */
 			bench_leave(bench, (unsigned)rng_below(&rng, PORTS));
 	}
 	for (unsigned port = 0; port < PORTS; port++)
@@ -47,7 +47,7 @@ static unsigned fill(struct bench *bench, uint64_t seed)
 	return 300 - (unsigned)refused;
 }
 
-/* Each neighbour may fill each VC again, no more. */
+/* Each neighbour may fill each VC again, and no more. */
 static void expect_whole_buffers(struct bench *bench)
 {
 	for (unsigned port = 0; port < PORTS; port++) {
@@ -216,7 +216,7 @@ UNIT_TEST(links_are_known_once_they_are_up_and_until_they_go_down)
 	OWNED(bench) *bench;
 
 	config.absent_ports = BIT64(0);
-	config.open_ports = BIT64(1); /* whoever is there does not speak our protocol */
+	config.open_ports = BIT64(1); /* the device at this port does not use our protocol */
 	bench = bench_create(&config);
 	assert_int_equal(bench->sw->linked, BIT64(2) | BIT64(3));
 	bench_pass(bench, 4 * BENCH_HELLO_PS, BIT64(0) | BIT64(2));

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* Tables that are exchanged while packets are stored (docs/explanation/the-mapper.md,
- * 'Distribution'): what is stored goes where it was routed, what comes later goes by the new ones,
- * and the old ones are never looked at again. Each exchange here spoils the old ones, so that a
- * look would show. */
+ * 'Distribution'). Stored packets keep their output, later packets use the new tables, and the old
+ * tables are never read again. Each exchange here overwrites the old ones, so reading them would be
+ * noticed. */
 
 #include <errno.h>
 
@@ -17,7 +17,7 @@
 #define VCS   3
 #define UPS   (BIT64(4) | BIT64(5) | BIT64(6) | BIT64(7))
 
-/* Everything on the heap, as the control thread has it. */
+/* All objects are on the heap, as in the control thread. */
 struct tables {
 	uint8_t *port;
 	uint64_t *alternatives;
@@ -26,7 +26,7 @@ struct tables {
 	uint8_t stage;
 };
 
-/* Every host behind 'port', or behind any of 'alternatives'. */
+/* Every host is behind 'port', or behind any of 'alternatives'. */
 static struct tables make_tables(uint8_t port, uint64_t alternatives)
 {
 	struct tables tables = {.port = malloc(BENCH_HOSTS),
@@ -50,7 +50,7 @@ static int set_tables(struct bench *bench, const struct tables *tables)
 						     .stage = tables->stage});
 }
 
-/* A look at them from now on leads astray, and the sanitizers see it. */
+/* Reading them from now on gives wrong results, and the sanitizers detect it. */
 static void spoil(struct tables *tables)
 {
 	memset(tables->port, PORTS - 1, BENCH_HOSTS);
@@ -67,7 +67,7 @@ static void spoil(struct tables *tables)
 	*tables = (struct tables){0};
 }
 
-/* 'now' out, 'next' in. */
+/* Replaces 'now' with 'next'. */
 static void exchange(struct bench *bench, struct tables *now, struct tables next)
 {
 	assert_int_equal(set_tables(bench, &next), 0);
@@ -83,7 +83,7 @@ static struct bench *make(bool voq)
 
 	config.voq = voq;
 	bench = bench_create(&config);
-	memset(bench->table, PORTS - 1, sizeof(bench->table)); /* nobody looks here */
+	memset(bench->table, PORTS - 1, sizeof(bench->table)); /* not read here */
 	return bench;
 }
 
@@ -128,7 +128,7 @@ UNIT_TEST(what_goes_past_the_queues_goes_by_the_new_table_too)
 
 UNIT_TEST(a_table_in_blocks_is_read_by_their_numbers_until_the_next_table)
 {
-	/* Hosts 0 to 63 behind port 3, 64 to 127 and 128 to 149 behind port 5. */
+	/* Hosts 0 to 63 are behind port 3, and 64 to 127 and 128 to 149 behind port 5. */
 	static const uint16_t block[] = {2, 0, 0};
 	struct tables tables = make_tables(1, 0);
 	uint8_t port[3 * SWITCH_TABLE_BLOCK];
@@ -223,7 +223,7 @@ UNIT_TEST(a_vc_rule_comes_and_goes_with_the_tables)
 	exchange(bench, &tables, make_ring());
 	assert_int_equal(arrive(bench, 0, 3)->header_vc, 1);
 	assert_true(bench_leave(bench, 1) >= 0);
-	/* A class has to be chosen: nothing may pass the queues by. */
+	/* A class must be chosen, so no packet may bypass the queues. */
 	assert_int_equal(bench_pass_queues(bench, 0, &packet, UINT64_MAX), SWITCH_PORT_NONE);
 	exchange(bench, &tables, make_tables(1, 0));
 	assert_int_equal(arrive(bench, 0, 3)->header_vc, 0);
@@ -259,7 +259,7 @@ UNIT_TEST(service_levels_are_mapped_anew)
 	assert_int_equal(bench->packet[bench_arrive(bench, 0, &what)].header_vc, 5 % VCS);
 	exchange(bench, &tables, next);
 	assert_int_equal(bench->packet[bench_arrive(bench, 0, &what)].header_vc, 1);
-	exchange(bench, &tables, make_tables(1, 0)); /* says nothing about it */
+	exchange(bench, &tables, make_tables(1, 0)); /* does not mention it */
 	assert_int_equal(bench->packet[bench_arrive(bench, 0, &what)].header_vc, 1);
 	finish(bench, &tables);
 }
@@ -298,7 +298,7 @@ UNIT_TEST(tables_that_do_not_fit_are_refused_and_change_nothing)
 	vc_rule_destroy(rule);
 }
 
-/* ---- With an adaptation. Ports 4 to 7 go up, the others are for hosts; stage 1. */
+/* ---- With an adaptation. Ports 4 to 7 go up, the others are for hosts. The stage is 1. */
 
 static struct congestion_detector_config detector;
 static struct arn_table_config notifications;
@@ -328,7 +328,7 @@ static struct bench *make_adaptive(const char *mode)
 	return bench;
 }
 
-/* A neighbour up there tells of a root that packets for 'destination' run into. */
+/* A neighbour above notifies about a root on the path of packets for 'destination'. */
 static void tell(struct bench *bench, unsigned port, uint16_t destination, uint8_t stage)
 {
 	const struct control_arn arn = {
@@ -360,7 +360,7 @@ UNIT_TEST(an_alternative_of_the_old_tables_is_taken_no_more)
 	tell(bench, 4, 3, 1);
 	assert_int_equal(arrive(bench, 0, 3)->out_port, 5);
 	exchange(bench, &tables, make_tables(4, BIT64(4) | BIT64(6)));
-	assert_int_equal(arrive(bench, 0, 3)->out_port, 4); /* told of nothing */
+	assert_int_equal(arrive(bench, 0, 3)->out_port, 4); /* not notified */
 	tell(bench, 4, 3, 1);
 	assert_int_equal(arrive(bench, 0, 3)->out_port, 6);
 	assert_int_equal(bench->sw->congestion->table->counters.forgotten, 1);
@@ -441,7 +441,7 @@ UNIT_TEST(service_levels_stay_out_of_the_afc)
 	finish(bench, &tables);
 }
 
-/* ---- Under load: every packet leaves by what the tables said when it came. */
+/* ---- Under load: every packet leaves according to the tables at its arrival. */
 
 struct load {
 	struct bench *bench;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A switch divided among cores: what its neighbours see is one switch. Parts run by turns here;
- * switch_shard_threads_test.c runs them at the same time. */
+/* A switch divided among cores looks like one switch to its neighbours. Shards run alternately
+ * here; switch_shard_threads_test.c runs them at the same time. */
 
 #include <errno.h>
 
@@ -22,7 +22,7 @@ static struct shard_bench *of_seed(uint64_t seed, weft_time watchdog_ps)
 	return pb_create(ports, 1 + (unsigned)rng_below(&rng, PB_VCS), shards, seed, watchdog_ps);
 }
 
-/* Parts get turns at random, so that some are far ahead of others. */
+/* Shards run at random, so some are far ahead of others. */
 static void run(struct shard_bench *bench, struct rng *rng, unsigned turns)
 {
 	for (unsigned turn = 0; turn < turns; turn++) {
@@ -47,7 +47,7 @@ UNIT_TEST(nothing_is_lost_doubled_or_late_whatever_comes)
 	}
 }
 
-/* Neighbours fall silent, come back as they were or in another life. */
+/* Neighbours fall silent and return, in the same life or in a new one. */
 static void trouble(struct shard_bench *bench, struct rng *rng, unsigned turn)
 {
 	unsigned port = (unsigned)rng_below(rng, bench->ports);
@@ -167,7 +167,7 @@ UNIT_TEST(inputs_of_all_parts_get_the_same_share_of_an_output)
 		assert_in_range(bench->neighbour[3].from[input], 199, 201);
 }
 
-/* The others hear of it with their next turn. */
+/* The others learn of it in their next iteration. */
 UNIT_TEST(a_link_that_is_down_is_down_for_all_parts)
 {
 	OWNED(shard_bench) *bench = two_parts(1);

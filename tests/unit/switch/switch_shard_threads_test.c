@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The shards of a switch run at the same time, each in its thread. cmocka's assertions fail in the
- * main thread alone, so that a wrong packet ends the program. */
+/* The shards of a switch run at the same time, each in its own thread. cmocka's assertions only
+ * work in the main thread, so a wrong packet ends the program. */
 
 #include <pthread.h>
 #include <sched.h>
 
 #include "shard_bench.h"
 
-#define PACKETS 4000 /* that each shard sends at least */
+#define PACKETS 4000 /* minimum number that each shard sends */
 
 struct worker {
 	struct shard_bench *bench;
@@ -26,7 +26,7 @@ static uint64_t sent_by(const struct shard_bench *bench, unsigned shard)
 	return sent;
 }
 
-/* Goes on until all have sent enough, as each needs the others. */
+/* Continues until all have sent enough, because each needs the others. */
 static void *work(void *ctx)
 {
 	struct worker *worker = ctx;

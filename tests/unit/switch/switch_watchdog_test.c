@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The watchdog. It looks every sixteenth of its time, and that is how exact it is. */
+/* The watchdog. It checks every sixteenth of its time, which limits its precision. */
 
 #include "switch_bench.h"
 
@@ -32,7 +32,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Time goes on, the outputs try to send, the watchdog looks. */
+/* Advances time, lets the outputs send, and lets the watchdog check. */
 static void pass(struct bench *bench, weft_time time_ps)
 {
 	weft_time end = bench->now + time_ps;
@@ -109,7 +109,7 @@ TEST(a_head_that_moved_in_time_leaves_nothing_to_the_next_one)
 	assert_int_equal(bench_discarded(bench), 0);
 }
 
-/* Each credit frame has the head tried again; that is no movement. */
+/* Each credit frame causes another attempt for the head, which does not count as movement. */
 TEST(credits_that_do_not_suffice_do_not_start_the_time_anew)
 {
 	const struct bench_packet what = {.destination = OUT, .blocks = 60};
@@ -123,7 +123,7 @@ TEST(credits_that_do_not_suffice_do_not_start_the_time_anew)
 	assert_int_equal(bench_discarded(bench), 1);
 }
 
-/* They all have waited too long: none gets another round because one was looked at before it. */
+/* They have all waited too long. None gets another round because another was checked before it. */
 TEST(all_heads_that_have_waited_too_long_go_at_the_same_look)
 {
 	for (unsigned input = 0; input < PORTS; input++)

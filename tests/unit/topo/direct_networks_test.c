@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The networks with hosts on every switch that are made by a rule: torus-express, hypercube,
- * dragonfly, cplant. */
+/* Regular networks with hosts on every switch: torus-express, hypercube, dragonfly, cplant. */
 
 #include "topology_walk.h"
 
@@ -26,7 +25,7 @@ UNIT_TEST(the_express_torus_of_the_thesis_uses_all_16_ports)
 	}
 }
 
-/* The torus' ports are where they are without express links. */
+/* The ports of the torus are the same as without express links. */
 UNIT_TEST(express_ports_come_after_those_of_the_torus)
 {
 	OWNED(topology) *topology = walk_generate("torus-express:dims=7x6,hosts=2");
@@ -54,7 +53,7 @@ UNIT_TEST(express_links_halve_the_distances)
 	assert_int_equal(walk_diameter(topology), 4);
 }
 
-/* Rows of 1 to 5: every pair of a row has one link from size 3 on. */
+/* Rows of 1 to 5: from size 3 on, every pair of a row has one link. */
 UNIT_TEST(short_express_rows_have_no_double_links)
 {
 	static const unsigned degrees[] = {0, 0, 1, 2, 3, 4, 4};
@@ -206,7 +205,7 @@ UNIT_TEST(a_dragonfly_with_more_links_than_ports_is_refused)
 	assert_null(topology_generate("dragonfly:a=4,p=2,h=2,parallel=2", &error));
 }
 
-/* Group 0's first link leads one group on, its last one to the group before. */
+/* Group 0's first link leads to the next group, and its last one to the previous group. */
 UNIT_TEST(dragonfly_links_follow_the_palm_tree)
 {
 	OWNED(topology) *topology = walk_generate("dragonfly:a=4,p=2,h=2");
@@ -221,8 +220,8 @@ UNIT_TEST(dragonfly_links_follow_the_palm_tree)
 		}
 }
 
-/* Each wiring links every pair of groups equally often; circulant ends have nearly equal numbers.
- */
+/* Each wiring links every pair of groups equally often. With circulant, ends have nearly equal
+ * numbers. */
 UNIT_TEST(every_wiring_links_the_pairs_of_groups)
 {
 	static const char *const specs[] = {"dragonfly:a=4,p=2,h=2,wiring=absolute",
@@ -291,7 +290,7 @@ UNIT_TEST(cplant_has_six_groups_of_eight_and_one_of_two)
 	}
 }
 
-/* Also between the groups that differ in all three digits. */
+/* This also applies between groups that differ in all three digits. */
 UNIT_TEST(cplant_groups_are_a_cube_with_links_between_the_farthest)
 {
 	OWNED(topology) *topology = walk_generate("cplant:");

@@ -136,7 +136,7 @@ static struct topology_port far_end(const struct topology *topology, struct topo
 	return peer;
 }
 
-/* Ports 0..K-1 down, K..2K-1 up, at the top all 2K down, and stage 1 next to the hosts. */
+/* Ports 0..K-1 go down and K..2K-1 up. At the top, all 2K go down. Stage 1 is next to the hosts. */
 UNIT_TEST(rlft_ports_go_down_below_k_and_up_above)
 {
 	OWNED(topology) *topology = generate("rlft:ports=6,stages=3");
@@ -170,7 +170,7 @@ UNIT_TEST(host_i_hangs_on_leaf_i_by_hosts_per_leaf)
 	}
 }
 
-/* Marks what lies below a switch, itself included, going down only. */
+/* Marks all switches below a switch, including itself, going only down. */
 static bool is_below(
 	const struct topology *topology, struct topology_port at, uint32_t host, unsigned arity)
 {
@@ -186,7 +186,7 @@ static bool is_below(
 	return false;
 }
 
-/* The only down port behind which the host lies. */
+/* Returns the only down port behind which the host is. */
 static unsigned down_port(
 	const struct topology *topology, uint32_t at, uint32_t host, unsigned arity, unsigned top)
 {
@@ -200,8 +200,8 @@ static unsigned down_port(
 	return found;
 }
 
-/* D-mod-K: at level l go up by port K + (D / K^l mod K) until D is below, then down the only way.
- * Going all the way up, everybody meets in one top switch. */
+/* D-mod-K: at level l, go up through port K + (D / K^l mod K) until D is below, then down on the
+ * only path. If all paths go all the way up, they meet in one top switch. */
 static void walk_d_mod_k(const struct topology *topology, uint32_t source, uint32_t destination,
 	unsigned arity, unsigned top)
 {
@@ -257,7 +257,7 @@ UNIT_TEST(d_mod_k_leads_all_sources_to_the_same_top_switch)
 	}
 }
 
-/* Port 2i to the next switch of dimension i, 2i + 1 to the one before, hosts after. */
+/* Port 2i leads to the next switch of dimension i, and 2i + 1 to the previous one. Hosts follow. */
 UNIT_TEST(torus_ports_tell_the_direction)
 {
 	OWNED(topology) *topology = generate("torus:dims=4x3,hosts=2");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Reading what ibnetdiscover printed. */
+/* Reading the output of ibnetdiscover. */
 
 #include "import_notes.h"
 #include "topology_walk.h"
@@ -18,7 +18,7 @@ static struct topology *parse(const char *text, struct error *error)
 	return format_ibnetdiscover.read(text, strlen(text), "net.txt", &strict, error);
 }
 
-/* As ibsim's files are read, in which a cable may have one line. */
+/* Read like files of ibsim, in which a cable may have one line. */
 static struct topology *import_leniently(
 	const char *text, const regex_t *only, const regex_t *exclude, struct notes *notes)
 {
@@ -50,8 +50,8 @@ static void assert_peer(const struct topology *topology, const char *port, const
 	assert_string_equal(name, peer);
 }
 
-/* Two switches, an adapter with two connected ports, one with one, one with none, a router. As
- * ibnetdiscover prints it, with -g. */
+/* Two switches, an adapter with two connected ports, one with one, one with none, and a router. As
+ * printed by ibnetdiscover -g. */
 static const char cluster[] =
 	"#\n"
 	"# Topology file: generated on Sat Nov 21 11:15:14 2026\n"
@@ -137,7 +137,7 @@ UNIT_TEST(rates_are_read_and_what_is_unknown_is_as_the_first)
 	assert_int_equal(topology->link_at[0].delay_ps, TOPOLOGY_DELAY_PS);
 }
 
-/* ibsim's own form: names as ids, no comments, port 1 and one end may go without saying. */
+/* ibsim's own format: names as ids, no comments. Port 1 and one end of a cable may be omitted. */
 UNIT_TEST(what_people_write_for_ibsim_is_read_too)
 {
 	OWNED(topology) *topology = import("Switch 8 \"a\"\r\n[1] \"x\"\r\n[2]\t\"b\"[7]\r\n\r\n"
@@ -456,7 +456,7 @@ UNIT_TEST(only_and_exclude_choose_by_description)
 	regfree(&exclude);
 }
 
-/* A switch that reports 'ports' ports and has hosts in the first 'cabled' odd ones. */
+/* A switch that reports 'ports' ports and has hosts at the first 'cabled' odd ones. */
 static char *large_switch(unsigned ports, unsigned cabled)
 {
 	char *text = NULL;
@@ -499,7 +499,7 @@ UNIT_TEST(ports_without_cables_do_not_count)
 	free(many);
 }
 
-/* ibsim: what a port can do, as bits of PortInfo; what both ends have counts. */
+/* ibsim: the capabilities of a port, as bits of PortInfo. What both ends support counts. */
 UNIT_TEST(widths_and_speeds_of_ibsim_make_rates)
 {
 	struct notes notes;
@@ -524,7 +524,7 @@ static bool same_end(const struct topology *a, const struct topology *b, struct 
 	return strcmp(name[0], name[1]) == 0;
 }
 
-/* The same devices, cables and rates; numbers may differ. */
+/* The same devices, cables and rates. Numbers may differ. */
 static bool same_network(const struct topology *a, const struct topology *b)
 {
 	if (a->switches != b->switches || a->hosts != b->hosts || a->links != b->links)
@@ -555,7 +555,7 @@ static uint32_t draw(uint32_t *state, uint32_t below)
 	return (uint32_t)(((uint64_t)(*state >> 8) * below) >> 24);
 }
 
-/* Copies 'text' with one line lost, doubled, cut or exchanged with another. */
+/* Copies 'text' with one line deleted, duplicated, truncated or exchanged with another. */
 static char *mutate(const char *text, uint32_t *state)
 {
 	const char *line[2000];
@@ -583,7 +583,7 @@ static char *mutate(const char *text, uint32_t *state)
 	return out;
 }
 
-/* From a listing with a fault comes the same network, or a note. */
+/* A listing with a fault gives the same network, or a note. */
 UNIT_TEST(no_mutation_of_a_listing_changes_the_network_in_silence)
 {
 	static const char *const specs[] = {"rlft:ports=8,stages=2,rate=100Gbps",

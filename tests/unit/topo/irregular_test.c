@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Random networks: the three restrictions of the thesis (section 4.4), and that nothing else is
- * restricted. */
+/* Random networks follow the three restrictions of the thesis (section 4.4), and no others. */
 
 #include "topology_walk.h"
 
@@ -107,7 +106,7 @@ UNIT_TEST(the_seed_decides_the_network)
 		for (unsigned port = 0; port < 4; port++)
 			assert_int_equal(walk_far_end(one, s, port).device,
 				walk_far_end(same, s, port).device);
-	/* 128 links each; by chance 8 are in both. */
+	/* 128 links each; by chance, 8 are in both. */
 	assert_true(common_links(one, other) < 32);
 }
 
@@ -123,9 +122,9 @@ static unsigned count_triangles(const struct topology *topology)
 	return triangles;
 }
 
-/* (d-1)^3 / 6 of them in a large random graph of degree d, Poisson distributed (Bollobas, Random
- * Graphs, section 2.4): 4.5, and 180 in 40 graphs with a standard deviation of 13. The ring that
- * the walk begins with has one a switch, 2,560. */
+/* A large random graph of degree d has (d-1)^3 / 6 of them, Poisson distributed (Bollobas, Random
+ * Graphs, section 2.4): 4.5, and 180 in 40 graphs with a standard deviation of 13. The initial
+ * ring of the walk has one per switch, 2,560. */
 UNIT_TEST(networks_have_as_many_triangles_as_chance_gives)
 {
 	unsigned triangles = 0;
@@ -141,8 +140,8 @@ UNIT_TEST(networks_have_as_many_triangles_as_chance_gives)
 	assert_in_range(triangles, 130, 240);
 }
 
-/* 60 of the cubic graphs with 6 numbered vertices are prisms and 10 are K(3,3): the share of the
- * latter is 1/7, in 700 graphs 100 with a standard deviation of 9.3. */
+/* 60 of the cubic graphs with 6 numbered vertices are prisms and 10 are K(3,3). The share of the
+ * latter is 1/7: in 700 graphs 100, with a standard deviation of 9.3. */
 UNIT_TEST(each_graph_is_as_likely_as_any_other)
 {
 	unsigned without_triangle = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The kinds of data centres and supercomputers against the counts that their papers give. */
+/* Compares topology kinds of data centres and supercomputers with the numbers in their papers. */
 
 #include <math.h>
 
@@ -9,7 +9,7 @@
 #include "topo/topology_levels.h"
 #include "topology_walk.h"
 
-/* Mean distance of a network of diameter 2, from links and switches. */
+/* Mean distance of a network of diameter 2, from the numbers of links and switches. */
 #define DIAMETER_2(switches, links) (2 - 2.0 * (links) / ((switches) * ((switches)-1.0)))
 
 UNIT_TEST(every_kind_has_the_counts_of_its_paper)
@@ -23,25 +23,26 @@ UNIT_TEST(every_kind_has_the_counts_of_its_paper)
 		/* Kim et al. 2008: N = ap(ah + 1), the figures' 72 and the evaluation's 1,056. */
 		{"dragonfly:a=4,p=2,h=2", 36, 72, 9 * 6 + 36, 3, 0},
 		{"dragonfly:a=8,p=4,h=4,wiring=absolute", 264, 1056, 33 * 28 + 33 * 16, 3, 0},
-		/* Shpiner et al. 2017: k^4 / 16 + k^2 / 4 hosts of switches with k ports; between
-		 * spines without a direct link 5 links. */
+		/* Shpiner et al. 2017: k^4 / 16 + k^2 / 4 hosts with switches of k ports. Spines
+		 * without a direct link are 5 links apart. */
 		{"dragonfly-plus:l=4,s=4,p=4,h=4", 136, 4096 / 16 + 64 / 4, 17 * 16 + 17 * 8, 5, 0},
 		/* Al-Fares et al. 2008: k^3 / 4 hosts, 5 k^2 / 4 switches. */
 		{"clos:ports=8,stages=3", 80, 128, 2 * 128, 4, 0},
 		{"clos:ports=16,stages=3", 320, 1024, 2 * 1024, 4, 0},
 		{"clos:ports=64,stages=2,over=3:1", 80, 3072, 1024, 2, 0},
-		/* Ahn et al. 2009: P L' links, the mean of the distances of Hamming graphs. */
+		/* Ahn et al. 2009: P L' links, and the mean distances of Hamming graphs. */
 		{"hyperx:shape=8x8,hosts=8", 64, 512, 64 * 14 / 2, 2, 2 * 7.0 / 8 * 64 / 63},
 		{"hyperx:shape=4x3x2,width=1x2x3", 24, 24, 24 * (3 + 4 + 3) / 2, 3,
 			(3.0 / 4 + 2.0 / 3 + 1.0 / 2) * 24 / 23},
-		/* Besta, Hoefler 2014: the graph of Hoffman and Singleton, and the paper's network
-		 * of 722 routers of radix 44. */
+		/* Besta, Hoefler 2014: the Hoffman-Singleton graph, and the paper's network of 722
+		 * routers of radix 44. */
 		{"slimfly:q=5", 50, 200, 175, 2, DIAMETER_2(50, 175)},
 		{"slimfly:q=19", 722, 10830, 10469, 2, DIAMETER_2(722, 10469)},
 		/* Lakhotia et al. 2022: q (q + 1)^2 / 2 links; 993 routers of network radix 32. */
 		{"polarfly:q=7", 57, 228, 7 * 64 / 2, 2, DIAMETER_2(57, 7 * 64 / 2)},
 		{"polarfly:q=31", 993, 15888, 31 * 1024 / 2, 2, DIAMETER_2(993, 31 * 1024 / 2)},
-		/* Singla et al. 2012: as many switches of 14 ports as the fat tree of 686 hosts. */
+		/* Singla et al. 2012: as many switches of 14 ports as the fat tree with 686
+		 * hosts. */
 		{"jellyfish:switches=245,degree=10,hosts=4,seed=1", 245, 980, 1225, 4, 0},
 	};
 
@@ -84,11 +85,11 @@ UNIT_TEST(the_powers_of_primes_have_fields_and_no_other_numbers)
 
 	for (uint32_t q = 0; q <= GALOIS_FIELD_MAX + 1; q++)
 		fields += galois_field_make(&field, q);
-	assert_int_equal(fields, 54 + 16); /* primes up to 256, and their higher powers */
+	assert_int_equal(fields, 54 + 16); /* primes up to 256, and their powers */
 }
 
-/* The distance that no regular graph can fall below (Cerf, Cowan, Mullin, Stanton 1974), which
- * random ones exceed little. */
+/* The lower bound on the distance of regular graphs (Cerf, Cowan, Mullin, Stanton 1974). Random
+ * graphs exceed it only slightly. */
 UNIT_TEST(jellyfish_distances_are_close_to_the_bound)
 {
 	OWNED(topology) *topology =

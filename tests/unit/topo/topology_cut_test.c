@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Cuts of topologies into parts. */
+/* Dividing topologies into parts. */
 
 #include "unit.h"
 

@@ -6,7 +6,7 @@
 
 #include "topo/topology.h"
 
-/* Each line is one, so that messages can be compared. */
+/* Each text is one line, so that messages can be compared. */
 #define HEAD                                   \
 	"weft: topology/1\n"                   \
 	"name: two\n"                          \

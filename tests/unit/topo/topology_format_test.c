@@ -8,7 +8,7 @@
 #include "topo/formats/ib_listing.h"
 #include "topo/formats/topology_format.h"
 
-/* A switch with a second host's port left free, and links of two delays. */
+/* A switch with a free port for a second host, and links with two delays. */
 static const char small[] =
 	"weft: topology/1\n"
 	"name: small\n"

@@ -126,7 +126,7 @@ UNIT_TEST(a_port_may_have_no_cable_and_hosts_need_one_plane_in_common)
 }
 
 /* Hosts with 1 to 8 ports, each at a drawn switch of a ring, or of a second ring without a cable to
- * the first; the first port is in the first ring. */
+ * the first. The first port is in the first ring. */
 static struct topology *draw(uint64_t seed)
 {
 	struct topology *topology;
@@ -185,7 +185,7 @@ UNIT_TEST(drawn_hosts_are_written_and_read)
 	}
 }
 
-/* A format that has ports gives back the hosts, the ports and where they lead. */
+/* A format with ports returns the hosts, the ports and their neighbours. */
 UNIT_TEST(drawn_hosts_pass_through_ibnetdiscover)
 {
 	const struct topology_format *format = topology_format_find("ibnetdiscover");
@@ -245,7 +245,7 @@ UNIT_TEST(a_plane_stays_if_two_hosts_of_the_largest_part_are_in_it)
 	assert_int_equal(import.notes, 1);
 }
 
-/* The map that a plane's mapper writes: hosts with a port there. */
+/* The map that the mapper of a plane writes: hosts with a port there. */
 static struct topology *map_of(const char *spec, unsigned rail, unsigned rails)
 {
 	struct topology *plane = topology_generate(spec, NULL), *attached, *map;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Formats that are read: what other programs printed, round trips, and damaged texts. */
+/* Importable formats: output of other programs, round trips, and damaged texts. */
 
 #include "import_notes.h"
 #include "topology_walk.h"
@@ -10,8 +10,8 @@
 #include "topo/formats/topology_format.h"
 #include "topo/topology_levels.h"
 
-/* Printed by infiniband-diags 44 and OpenSM 3.3.23 in ibsim, for a pair of switches and two hosts
- * (4xSDR), one of them with a second port. */
+/* Printed by infiniband-diags 44 and OpenSM 3.3.23 in ibsim, for two switches and two hosts
+ * (4xSDR), one of which has a second port. */
 static const char links[] =
 	"CA: h1 HCA-1:\n"
 	"      0x0200000100000003      4    1[  ] ==( 4X           2.5 Gbps Active/  LinkUp)==>  "
@@ -117,7 +117,7 @@ static char *export_as(const char *format, const struct topology *topology)
 	return text;
 }
 
-/* Levels come back as well. */
+/* Levels are also restored. */
 UNIT_TEST(export_and_import_change_nothing)
 {
 	static const char *const formats[] = {"ibnetdiscover", "slurm", "ns3", "booksim", "htsim"};
@@ -161,7 +161,7 @@ UNIT_TEST(slurm_lists_are_expanded)
 	assert_true(topology_find_host(topology, "login") >= 0);
 }
 
-/* Four GPUs, two NVSwitches for two each, and a network of NICs: the larger part is kept. */
+/* Four GPUs, two NVSwitches for two each, and a network of NICs. The larger part is kept. */
 UNIT_TEST(servers_have_a_port_in_the_network_of_the_nics_and_one_at_their_nvswitch)
 {
 	static const char text[] = "9 2 2 3 10 H100\n4 5 6 7 8\n"
@@ -224,7 +224,8 @@ UNIT_TEST(wrong_lines_name_their_place)
 
 enum damage { LOST, DOUBLED, CUT, SWAPPED, REPLACED, DAMAGES };
 
-/* Each line has a fault of this kind with probability 1/8, with DAMAGES one drawn for the line. */
+/* Each line has a fault of this kind with probability 1/8. With DAMAGES, the kind is drawn for each
+ * line. */
 static size_t mutate(const char *text, enum damage kind, struct rng *rng, char *out)
 {
 	const char *line[256], *mine;
@@ -271,7 +272,7 @@ static unsigned cables_between(const struct topology *topology, const char *one,
 	return count;
 }
 
-/* No cable that the whole network does not have. */
+/* Returns true if every cable is also in the whole network. */
 static bool is_part(const struct topology *damaged, const struct topology *whole)
 {
 	for (uint32_t i = 0; i < damaged->links; i++) {
@@ -295,7 +296,7 @@ static bool has_cable(const struct topology *topology, const char *from, const c
 	return strcmp(name, to) == 0;
 }
 
-/* A note begins with the line of each cable that the whole network does not have. */
+/* Each cable that is not in the whole network has a note that begins with its line. */
 static void check_wrong_cables_are_noted(
 	const struct topology *damaged, const struct topology *whole, const struct notes *notes)
 {
@@ -313,8 +314,8 @@ static void check_wrong_cables_are_noted(
 	}
 }
 
-/* Where a cable has a line at both ends, another one has a note with its place. In the other
- * formats a cut name is another name, and a repeated line may be a parallel cable. */
+/* If a cable has a line at both ends, a different cable has a note with its position. In other
+ * formats, a truncated name is a different name, and a repeated line may be a parallel cable. */
 UNIT_TEST(damaged_listings_give_no_wrong_cable_without_a_note)
 {
 	struct topology *tree = walk_generate("rlft:ports=4,stages=2");

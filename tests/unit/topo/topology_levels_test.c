@@ -58,7 +58,7 @@ static struct topology *parse(const char *text)
 	return topology;
 }
 
-/* c0 and c1 are joined by hosts' switches alone: a and b meet in c0, c and d in c1. */
+/* Only hosts' switches join c0 and c1: a and b meet in c0, c and d in c1. */
 UNIT_TEST(a_ring_of_levels_is_not_a_tree)
 {
 	OWNED(topology) *topology = parse(
@@ -119,8 +119,8 @@ static void remove_links(struct topology *topology, struct rng *rng, uint32_t co
 	}
 }
 
-/* Whether the switches reach each other by strictly rising, then strictly falling stages, by the
- * definition: a walk over (switch, still rising). */
+/* Returns whether the switches reach each other through strictly rising, then strictly falling
+ * stages. By definition: a walk over (switch, still rising). */
 static bool reaches(const struct topology *topology, uint32_t from, uint32_t to)
 {
 	bool seen[2][512] = {{false}};
@@ -150,7 +150,7 @@ static bool reaches(const struct topology *topology, uint32_t from, uint32_t to)
 	return seen[0][to] || seen[1][to];
 }
 
-/* Trees that lost links: what is called a tree is one. */
+/* Trees that lost links: a network that is called a tree is one. */
 UNIT_TEST(damaged_trees_are_checked)
 {
 	unsigned found = 0, refused = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The model: what topology_finish() accepts and refuses, and what it answers afterwards. */
+/* The model: what topology_finish() accepts and refuses, and the queries afterwards. */
 
 #include "unit.h"
 
@@ -12,7 +12,7 @@
 #define SWITCH(n, p) ((struct topology_port){DEVICE_SWITCH, n, p})
 #define HOST(n)      ((struct topology_port){DEVICE_HOST, n, 0})
 
-/* Two switches of 4 ports with a link between them, a host at each; lines are given. */
+/* Two switches of 4 ports with a link between them, and a host at each. Lines are given. */
 static struct topology *make(void)
 {
 	struct topology *topology = topology_create("pair", 2, 2);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Failures: what was named is out, everything else is as it was. */
+/* Failures: the named items are missing, and everything else is unchanged. */
 
 #include "topology_walk.h"
 
@@ -29,7 +29,7 @@ static struct topology *without(
 	return left;
 }
 
-/* Names, sizes and every port but those of the links that are said to be out. */
+/* Names, sizes and every port, except ports of links that are named as failed. */
 static void assert_rest_unchanged(
 	const struct topology *before, const struct topology *after, uint32_t links_out)
 {
@@ -235,7 +235,7 @@ UNIT_TEST(what_is_left_can_be_written_and_read_back)
 {
 	struct error error = {""};
 	OWNED(topology) *whole = topology_open("rlft:ports=4,stages=2", &error);
-	/* Two hosts with their leaf, and one whose cable is out. */
+	/* Two hosts with their leaf, and one host whose cable failed. */
 	OWNED(topology) *left = without(whole, NAMES("s0", "h7"));
 	OWNED(topology) *attached = topology_attached(left, &error);
 	OWNED(topology) *again;

@@ -9,7 +9,7 @@
 #define SAMPLES 2000000
 #define MEAN    1000000
 
-/* Bursts of 30 distances, off for 70: on for 30 % of the time. */
+/* Bursts of 30 intervals with pauses of 70, so the source is on for 30 % of the time. */
 #define ON  ((weft_time)30 * MEAN)
 #define OFF ((weft_time)70 * MEAN)
 
@@ -32,7 +32,8 @@ UNIT_TEST(constant_arrivals_are_at_constant_distance)
 		assert_int_equal(arrivals_next(&arrivals, &stream, MEAN), MEAN);
 }
 
-/* Mean and deviation of an exponential are equal; 5 sigma of the mean of so many samples. */
+/* Mean and deviation of an exponential distribution are equal. 5 sigma of the mean of this many
+ * samples. */
 UNIT_TEST(poisson_arrivals_have_the_mean_and_the_deviation)
 {
 	struct arrivals_stream stream;
@@ -50,7 +51,8 @@ UNIT_TEST(poisson_arrivals_have_the_mean_and_the_deviation)
 	assert_true(fabs(sqrt(squares / SAMPLES - mean * mean) / MEAN - 1) < 0.01);
 }
 
-/* From the table itself: half-lives passed, each with probability 1/2, and a place on a line. */
+/* Computed from the table itself: the number of half-lives, each passed with probability 1/2, and a
+ * position on a line. */
 UNIT_TEST(poisson_arrivals_deviate_as_the_exponential_within_1e_5)
 {
 	static struct arrivals arrivals;
@@ -82,7 +84,7 @@ UNIT_TEST(the_table_of_poisson_arrivals_is_the_inverse_of_the_distribution)
 								half_life / log(2)) < 1);
 }
 
-/* Kolmogorov's distance from the exponential, at some points and far in the tail. */
+/* Kolmogorov's distance from the exponential distribution, at some points and far in the tail. */
 UNIT_TEST(poisson_arrivals_are_exponential_to_the_tail)
 {
 	static const double points[] = {0.01, 0.1, 0.5, 1, 2, 4, 6, 8, 10};
@@ -125,7 +127,7 @@ UNIT_TEST(uniform_arrivals_lie_evenly_between_0_and_twice_the_mean)
 		assert_true(fabs(tenth[i] - SAMPLES / 10.0) < 5 * sqrt(SAMPLES * 0.09));
 }
 
-/* A burst is what follows at the distance within bursts; the mean is kept over many bursts. */
+/* A burst consists of messages at the burst interval. The mean is kept over many bursts. */
 UNIT_TEST(bursty_arrivals_have_the_mean_and_the_lengths_of_bursts_and_gaps)
 {
 	struct arrivals_stream stream;
@@ -141,14 +143,14 @@ UNIT_TEST(bursty_arrivals_have_the_mean_and_the_lengths_of_bursts_and_gaps)
 		bursts += distance > in_burst + 1;
 		gaps += distance - in_burst;
 	}
-	/* 20,000 bursts: deviation of the mean of so many on and off times is 0.5 %. */
+	/* 20,000 bursts: the mean of this many on and off times has a deviation of 0.5 %. */
 	assert_true(fabs(sum / SAMPLES / MEAN - 1) < 0.025);
-	/* Two gaps with no message between them are seen as one: exp(-1/100) of them are not. */
+	/* Two gaps without a message in between appear as one: exp(-1/100) of them do not. */
 	assert_true(fabs((double)SAMPLES * in_burst / bursts / (double)ON - 1) < 0.04);
 	assert_true(fabs(gaps / bursts / (double)OFF - 1) < 0.04);
 }
 
-/* Exponential times: exp(-2) of them are longer than twice the mean. */
+/* Exponential times: exp(-2) of them exceed twice the mean. */
 UNIT_TEST(lengths_of_bursts_and_gaps_are_exponential)
 {
 	struct arrivals_stream stream;
@@ -170,7 +172,7 @@ UNIT_TEST(lengths_of_bursts_and_gaps_are_exponential)
 	assert_true(fabs((double)long_gaps / bursts - exp(-2)) < 0.015);
 }
 
-/* A distance goes on where a burst broke it off. */
+/* An interval continues where a burst interrupted it. */
 UNIT_TEST(bursts_shorter_than_a_distance_keep_the_mean)
 {
 	struct arrivals_stream stream;
@@ -185,7 +187,7 @@ UNIT_TEST(bursts_shorter_than_a_distance_keep_the_mean)
 	assert_true(fabs(sum / (SAMPLES / 10) / MEAN - 1) < 0.005);
 }
 
-/* As if it had always run: on average the first arrival is not later than for others. */
+/* As if it had always been running: on average, the first arrival is not later than the others. */
 UNIT_TEST(bursty_arrivals_begin_anywhere_in_burst_or_gap)
 {
 	struct arrivals arrivals;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The port of a message between hosts with several. */
+/* The port of a message between hosts with several ports. */
 
 #include "traffic/rails.h"
 
@@ -27,7 +27,7 @@ static struct topology *parse(const char *text)
 	return topology;
 }
 
-/* Both hosts have two ports in one plane, the store has one; w has a port in another plane. */
+/* Both hosts have two ports in one plane, and the store has one. w has a port in another plane. */
 static const char joined[] =
 	"weft: topology/1\nswitches: [{name: s, ports: 8}, {name: t, ports: 4}]\n"
 	"hosts: [{name: x, ports: 2}, {name: y, ports: 2}, {name: store}, {name: w, ports: 2}]\n"
@@ -58,7 +58,7 @@ UNIT_TEST(same_rail_keeps_the_number_of_the_port)
 		entry(topology, "y:0"));
 	assert_int_equal(rails_port(rails, RAIL_UNSET, entry(topology, "x:1"), Y, &rng),
 		entry(topology, "y:1"));
-	/* Modulo the ports, and the first in the plane if that one is elsewhere. */
+	/* Modulo the number of ports, or the first in the plane if that one is in another plane. */
 	assert_int_equal(rails_port(rails, RAIL_SAME, entry(topology, "x:1"), STORE, &rng),
 		entry(topology, "store"));
 	assert_int_equal(rails_port(rails, RAIL_SAME, entry(topology, "x:0"), W, &rng),
@@ -90,7 +90,7 @@ UNIT_TEST(a_destination_has_one_port_and_one_port_sends_there)
 	OWNED(topology) *topology = parse(joined);
 	OWNED(rails) *rails = rails_of(topology);
 
-	/* y is host 1, w host 3. */
+	/* y is host 1, and w is host 3. */
 	assert_int_equal(rails_port(rails, RAIL_DESTINATION, entry(topology, "x:1"), Y, &rng),
 		entry(topology, "y:1"));
 	assert_int_equal(
@@ -103,7 +103,7 @@ UNIT_TEST(a_destination_has_one_port_and_one_port_sends_there)
 		entry(topology, "store"));
 }
 
-/* On separate planes each pair of hosts has a way. */
+/* On separate planes, each pair of hosts has a path. */
 UNIT_TEST(rules_serve_all_pairs_on_planes)
 {
 	OWNED(topology) *topology = topology_generate("rail:rails=3,ports=4,stages=2", NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Where messages go: each pattern against its definition. */
+/* The destinations of messages: compares each pattern with its definition. */
 
 #include <math.h>
 
@@ -18,7 +18,7 @@ static struct traffic_config config(const char *pattern, uint16_t host, uint32_t
 
 #define NOWHERE 0xFFFF
 
-/* Where the next message goes, NOWHERE if the source is silent. */
+/* Returns the destination of the next message, or NOWHERE if the source is silent. */
 static uint16_t next(struct traffic *traffic, weft_time *now)
 {
 	struct traffic_message message;
@@ -51,7 +51,7 @@ static void assert_share(unsigned counted, double share)
 		fail_msg("expected %u messages, %.0f", counted, wanted);
 }
 
-/* The definitions once more, on digits: digit[0] is the lowest bit. */
+/* The definitions again, on digits: digit[0] is the lowest bit. */
 
 typedef void map_fn(const unsigned *in, unsigned *out, unsigned bits);
 
@@ -119,7 +119,7 @@ UNIT_TEST(the_bit_patterns_are_the_permutations_of_their_definition)
 	}
 }
 
-/* Some pairs in plain numbers, of 64 hosts. */
+/* Some pairs as plain numbers, of 64 hosts. */
 UNIT_TEST(some_partners_are_as_in_the_books)
 {
 	static const struct {
@@ -201,7 +201,7 @@ UNIT_TEST(local_with_nobody_near_is_silent)
 	assert_int_equal(next(traffic, &now), NOWHERE);
 }
 
-/* As many as there can be: one more than 16 bits hold. */
+/* The maximum number: one more than 16 bits hold. */
 UNIT_TEST(lists_may_have_all_of_65536_hosts)
 {
 	static const char *const patterns[] = {"local", "hotspot", "uniform", "all-to-all"};
@@ -226,7 +226,8 @@ UNIT_TEST(lists_may_have_all_of_65536_hosts)
 	free(all);
 }
 
-/* The thesis' hot spot: a share of the messages to it, the rest uniform, it included. */
+/* The thesis' hot spot: a share of the messages goes to it, and the rest is uniform, including
+ * it. */
 UNIT_TEST(a_share_of_the_messages_goes_to_the_hot_spot_the_rest_anywhere)
 {
 	static const uint16_t targets[] = {7};
@@ -279,7 +280,7 @@ UNIT_TEST(combined_leaves_out_what_this_host_cannot_send)
 
 	from.targets = targets;
 	from.targets_count = 1;
-	count(&from, reached); /* nobody near, itself the hot spot: only uniform is left */
+	count(&from, reached); /* none near, itself the hot spot: only uniform is left */
 	for (unsigned i = 0; i < HOSTS; i++)
 		if (i != 6)
 			assert_share(reached[i], 1.0 / 15);
@@ -326,7 +327,7 @@ UNIT_TEST(all_to_all_of_a_list_stays_in_it)
 	}
 }
 
-/* All sources: pattern, kind of arrivals and seed decide everything. */
+/* For all sources, pattern, kind of arrivals and seed determine everything. */
 UNIT_TEST(the_same_seed_gives_the_same_schedule)
 {
 	static const uint16_t targets[] = {2, 7}, near[] = {1, 2, 4},
@@ -356,7 +357,7 @@ UNIT_TEST(the_same_seed_gives_the_same_schedule)
 			a = start(&from);
 			b = start(&from);
 			for (unsigned i = 0; i < 500; i++) {
-				/* One is looked at late, the other often. */
+				/* One source is polled late, and the other often. */
 				weft_time now = 0;
 
 				for (; !traffic_poll(a, now, &x); now += PS_PER_US)
@@ -370,7 +371,7 @@ UNIT_TEST(the_same_seed_gives_the_same_schedule)
 		}
 }
 
-/* Load over a time, and the greatest one in any 20 us. */
+/* The load over a time, and the maximum in any 20 us. */
 UNIT_TEST(bursty_sources_keep_the_mean_load)
 {
 	struct traffic_config from = config("uniform", 5, HOSTS);
@@ -387,7 +388,7 @@ UNIT_TEST(bursty_sources_keep_the_mean_load)
 	while (traffic_poll(traffic, duration, &message))
 		traffic_accept(traffic);
 	counters = traffic_counters(traffic);
-	/* 10,000 bursts: a deviation of 1.2 %. A message is 174 bytes on the wire. */
+	/* 10,000 bursts have a deviation of 1.2 %. A message takes 174 bytes on the wire. */
 	assert_true(fabs((double)counters->generated_messages * 174 * 8 / (0.4 * 1e10) / 0.2 - 1) <
 		    0.06);
 }

@@ -13,7 +13,7 @@ static struct traffic_config config(const char *pattern)
 	return traffic_at_half_load(pattern, 3, HOSTS, 1000);
 }
 
-/* The next message, as soon as it is due. */
+/* Returns the next message as soon as it is due. */
 static struct traffic_message next(struct traffic *traffic, weft_time *now)
 {
 	struct traffic_message message;
@@ -93,7 +93,7 @@ UNIT_TEST(a_given_permutation_is_followed)
 	traffic_destroy(traffic);
 }
 
-/* Bytes on the wire of what fell due in a time, as a share of what the link can carry. */
+/* Bytes on the wire of the messages due in a time, as a share of the link's capacity. */
 static double load_of(const struct traffic_config *from, weft_time duration)
 {
 	OWNED(traffic) *traffic = start(from);
@@ -111,7 +111,7 @@ static double load_of(const struct traffic_config *from, weft_time duration)
 	return wire * 8 / ((double)duration * 1e-12 * (double)from->rate_bps);
 }
 
-/* By the length of each message, with warm-ups of any length before. */
+/* For the length of each message, with any warm-up before it. */
 UNIT_TEST(generated_bytes_on_the_wire_are_those_of_each_frame)
 {
 	static const uint32_t lengths[][2] = {
@@ -202,7 +202,7 @@ UNIT_TEST(drawn_lengths_lie_between_the_two_and_are_equally_likely)
 		assert_in_range(of[i], 9700, 10300);
 }
 
-/* Time from the beginning of a message to that of the next one, on the whole. */
+/* Mean time from the start of a message to the start of the next one. */
 static weft_time distance_of(const struct traffic_config *from)
 {
 	OWNED(traffic) *traffic = start(from);
@@ -215,7 +215,7 @@ static weft_time distance_of(const struct traffic_config *from)
 	return (last - first) / 1000;
 }
 
-/* Long messages take longer, so that bytes per time are those of the load. */
+/* Long messages take longer, so the bytes per time match the load. */
 UNIT_TEST(the_load_of_drawn_lengths_is_a_share_of_the_link)
 {
 	struct traffic_config from = config("uniform");
@@ -230,8 +230,8 @@ UNIT_TEST(the_load_of_drawn_lengths_is_a_share_of_the_link)
 	assert_true(fabs(load_of(&from, 50 * PS_PER_MS) - 0.7) < 0.003);
 }
 
-/* The first messages of many seeds are spread over the distance of messages of the mean length,
- * neither over that of the shortest ones nor over that of the longest ones. */
+/* The first messages of many seeds are spread over the interval of messages of the mean length, not
+ * over that of the shortest or the longest messages. */
 UNIT_TEST(the_first_of_drawn_lengths_is_due_within_their_mean_distance)
 {
 	struct traffic_config from = config("uniform");
@@ -331,8 +331,8 @@ UNIT_TEST(what_is_counted_is_what_is_handed_out)
 	assert_int_equal(counters->generated_bytes, counters->accepted_bytes);
 }
 
-/* All sorts of sources: what is taken ahead of the clock is what would have been polled, and
- * whoever counts at some time counts the same. */
+/* All kinds of sources: messages taken ahead of the clock equal those that would have been polled,
+ * and every count at some time gives the same number. */
 UNIT_TEST(messages_taken_ahead_are_those_that_are_polled)
 {
 	static const enum arrivals_kind kinds[] = {
@@ -376,8 +376,8 @@ UNIT_TEST(messages_taken_ahead_are_those_that_are_polled)
 	}
 }
 
-/* A caller that takes for a while and polls then gets what it would have polled, whether somebody
- * has counted meanwhile or not, and whether messages had to wait or not. */
+/* A caller that takes messages for a while and then polls gets what it would have polled, whether
+ * or not messages were counted in the meantime or had to wait. */
 UNIT_TEST(who_turns_to_polling_misses_nothing)
 {
 	for (unsigned run = 0; run < 8; run++) {

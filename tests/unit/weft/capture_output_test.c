@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* When a capture goes on in the next file. */
+/* When a capture continues in the next file. */
 
 #include "capture/pcapng_merge.h"
 

@@ -158,7 +158,7 @@ UNIT_WITH(many_users_with_slow_requests_keep_no_other_user_out, start_local, sto
 	for (unsigned user = 0; user < USERS; user++)
 		begin_requests(fd[user], HTTP_PEER_CLIENTS, 60000 + user);
 	assert_serves();
-	/* All were equal: the oldest of the last user had to go. */
+	/* All connections were equal, so the oldest of the last user was closed. */
 	assert_closed(fd[USERS - 1][0]);
 	for (unsigned user = 0; user < USERS; user++)
 		for (unsigned i = user == USERS - 1; i < HTTP_PEER_CLIENTS; i++) {
@@ -178,7 +178,7 @@ UNIT_WITH(
 	http_server_check(server, HTTP_PATIENCE_MS);
 	say(slow, "A");
 	assert_answered(good);
-	assert_serves(); /* so it knows of the end of that answer */
+	assert_serves(); /* so it knows that this answer has ended */
 	http_server_check(server, HTTP_PATIENCE_MS + 1);
 	assert_closed(slow);
 	http_server_check(server, 2 * HTTP_PATIENCE_MS);
@@ -210,7 +210,7 @@ static void try_names(const char *name, int status)
 	assert_int_equal(ask(host, origin), status);
 }
 
-/* Names of any server, and of one that other machines reach. */
+/* Names that any server may have, and a name under which other machines reach this one. */
 static void try_all_names(int own_status)
 {
 	char own[80], full[100], longest[200];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Requests of 'weft lab status' about clocks, to processes that a thread plays. */
+/* Requests of 'weft lab status' about clocks, to processes that a thread simulates. */
 
 #include "lab/lab_query.h"
 
@@ -13,7 +13,7 @@
 
 #define PAGE 40
 
-/* Pairs have even numbers; the bound of each is its number. */
+/* Pairs have even numbers, and the bound of each is its number. */
 struct process {
 	struct lab_connection connection;
 	pthread_t thread;
@@ -82,7 +82,7 @@ static void end(struct process *process)
 	pthread_join(process->thread, NULL);
 }
 
-/* The document of a lab with such processes, and how many requests it took. */
+/* The document of a lab with such processes, and the number of requests. */
 static json_t *ask(const unsigned *pairs, unsigned processes, bool listed, unsigned *requests)
 {
 	static const char *const name[] = {"h0", "h1", "h2"};
@@ -161,7 +161,7 @@ UNIT_TEST(the_list_has_all_pairs_of_a_small_lab)
 	json_decref(all);
 }
 
-/* 512 hosts that know 512 others took 6,554 requests. */
+/* 512 hosts that know 512 others needed 6,554 requests. */
 UNIT_TEST(the_list_of_a_large_lab_is_cut_and_says_so)
 {
 	const unsigned pairs[] = {262144, 262144};
@@ -186,7 +186,7 @@ UNIT_TEST(machines_are_added_up)
 	assert_int_equal(total_of(all, "bound_ns"), 2 * LAB_CLOCKS_MOST);
 	assert_int_equal(json_array_size(json_object_get(all, "clocks")), LAB_CLOCKS_MOST + 10);
 	assert_true(is_cut(all));
-	/* A machine that says nothing. */
+	/* A machine that does not answer. */
 	lab_clocks_merge(all, NULL);
 	assert_int_equal(total_of(all, "pairs"), LAB_CLOCKS_MOST + 11);
 	json_decref(part);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* How 'weft lab' says why a process has ended. */
+/* How 'weft lab' reports why a process ended. */
 
 #include "lab/lab_spawn.h"
 
@@ -45,7 +45,7 @@ UNIT_TEST(a_record_of_the_kernels_log_names_a_process_by_id_name_and_time)
 	assert_true(lab_ending_names(KILLED, "weft-switch", 8769, 3280000000));
 	assert_false(lab_ending_names(KILLED, "weft-switch", 876, 3280000000));
 	assert_false(lab_ending_names(KILLED, "weft-nic", 8769, 3280000000));
-	/* That was one of an earlier lab. */
+	/* It belonged to an earlier lab. */
 	assert_false(lab_ending_names(KILLED, "weft-switch", 8769, 3290000000));
 	assert_false(
 		lab_ending_names("6,811,3280604500,-;weft-switch invoked oom-killer: order=0\n",
@@ -62,7 +62,7 @@ UNIT_TEST(the_kernel_keeps_fifteen_bytes_of_a_name)
 
 UNIT_TEST(a_process_that_is_no_child_has_ended)
 {
-	/* Nobody has this id: the greatest that a kernel gives is 2^22. */
+	/* No process has this id, because the maximum in a kernel is 2^22. */
 	const struct lab_record record = {.program = "weft-nic", .pid = 1 << 23};
 	char text[LAB_ENDING_TEXT];
 

@@ -57,7 +57,7 @@ UNIT_WITH(only_one_holds_the_lock_of_a_lab_and_the_other_is_told_of_it, make_pla
 	lab_lock_release(&two);
 }
 
-/* As a command that another one starts, which waits for it. */
+/* Like a command that was started by another command, which waits for it. */
 UNIT_WITH(a_lock_that_is_passed_on_is_taken_once_and_left_to_whom_it_belongs, make_place,
 	remove_place)
 {
@@ -71,7 +71,7 @@ UNIT_WITH(a_lock_that_is_passed_on_is_taken_once_and_left_to_whom_it_belongs, ma
 	assert_int_equal(passed.fd, one.fd);
 	assert_int_equal(fcntl(one.fd, F_GETFD), FD_CLOEXEC);
 	assert_int_equal(lab_lock_take(&other, place->dir, "taken down", &error), -EINVAL);
-	passed.fd = fcntl(one.fd, F_DUPFD_CLOEXEC, 0); /* in another process it is another one */
+	passed.fd = fcntl(one.fd, F_DUPFD_CLOEXEC, 0); /* in another process, it is another lock */
 	lab_lock_release(&passed);
 	assert_int_equal(access(place->file, F_OK), 0);
 	assert_int_equal(lab_lock_take(&other, place->dir, "taken down", &error), -EINVAL);
@@ -109,7 +109,7 @@ UNIT_WITH(a_slash_after_the_folder_makes_no_other_lab_of_it, make_place, remove_
 	lab_lock_release(&one);
 }
 
-/* As after a command that was killed: its file is there, nobody holds it. */
+/* As after a command was killed: its file exists, but no process holds it. */
 UNIT_WITH(a_file_that_nobody_holds_is_in_nobodys_way, make_place, remove_place)
 {
 	const struct place *place = *state;
@@ -127,7 +127,7 @@ UNIT_WITH(a_file_that_nobody_holds_is_in_nobodys_way, make_place, remove_place)
 }
 
 struct latecomer {
-	int watch; /* tells when somebody closes the file */
+	int watch; /* reports when the file is closed */
 	const char *file;
 };
 

@@ -21,7 +21,7 @@ UNIT_TEST(the_last_line_of_the_program_is_its_error)
 {
 	expect("weft-nic runs: 1 devices\nweft-nic: h0:0: no cable\n", "h0:0: no cable",
 		"weft-nic runs: 1 devices\n");
-	/* That of a former life is not. */
+	/* An error of an earlier life does not count. */
 	expect("weft-nic: old\nweft-nic runs: 1 devices\nweft-nic: new\n", "new",
 		"weft-nic: old\nweft-nic runs: 1 devices\n");
 	expect("EAL: first\nweft-nic: why\nEAL: last\n", "why", "EAL: first\nEAL: last\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The summary that 'weft lab' makes from the processes' answers about the mapper. */
+/* The summary of the processes' answers about the mapper that 'weft lab' creates. */
 
 #include "unit.h"
 
@@ -40,7 +40,7 @@ static json_t *whole(json_t **mapper, json_t **agent)
 	return mapping;
 }
 
-/* Changes one value of a device; the reason must name it. */
+/* Changes one value of a device. The reason must name it. */
 static void expect_not_done(const char *key, json_t *value, const char *reason)
 {
 	json_t *mapper, *agent, *mapping = whole(&mapper, &agent);
@@ -73,7 +73,7 @@ UNIT_TEST(a_mapper_leads_from_its_first_probe_on)
 		assert_int_equal(lab_mapping_leads(mapper), i >= 2);
 		assert_int_equal(lab_mapping_done(mapping, true, 1, &(struct error){""}), i == 4);
 	}
-	/* Nobody can say what a state means that is not known here. */
+	/* The meaning of a state that this version does not know is unknown. */
 	json_object_set_new(mapper, "state", json_string("dreaming"));
 	assert_false(lab_mapping_leads(mapper));
 	json_decref(mapping);
@@ -157,7 +157,7 @@ UNIT_TEST(a_mapper_elsewhere_is_known_by_those_who_follow_it)
 	assert_int_equal(lead.epoch, 3);
 	assert_int_equal(lead.heard_ns, 700000000);
 	assert_true(lab_lead_lives(&lead, &why));
-	/* Nobody here hears of it any more. */
+	/* No process here receives its heartbeats any longer. */
 	json_object_set_new(second, "silent", json_true());
 	lead = lab_mapping_lead(mapping, elsewhere);
 	assert_string_equal(lead.host, "h9");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Pools that have run out, by the counters of whatever device tells of one. */
+/* Exhausted pools, from the counters of any device that reports one. */
 
 #include "lab/lab_ready.h"
 

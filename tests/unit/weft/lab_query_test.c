@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Commands to a lab's process, whose end of the socket is written in advance. */
+/* Commands to a lab's process. The process's end of the socket is written in advance. */
 
 #include "lab/lab_query.h"
 
@@ -10,8 +10,8 @@
 
 #include "unit.h"
 
-/* Whether the connection is still open after a command to a process with this reply; NULL: it
- * closes the socket. Its result is stored. */
+/* Returns whether the connection is still open after a command to a process with this reply; NULL:
+ * it closes the socket. Stores the command's result. */
 static bool is_open_after(const char *reply, int *result)
 {
 	struct lab_connection connection = {"x", -1, 10, NULL};

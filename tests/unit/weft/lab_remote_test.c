@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* Sessions with machines. A machine without an address is this one, so the program at the other end
- * is this test itself, started with the words "lab part"; the machine's name says how it behaves.
- */
+ * is this test itself, started with the words "lab part". The machine's name determines its
+ * behaviour. */
 
 #include "lab/lab_remote.h"
 
@@ -33,7 +33,7 @@ static void say(json_t *answer)
 	json_decref(answer);
 }
 
-/* "first" answers only after "second" has been called. */
+/* "first" answers only after "second" was called. */
 static void meet(const char *name)
 {
 	close(open(getenv(FIFO_NAME), strcmp(name, "first") == 0 ? O_RDONLY : O_WRONLY));
@@ -147,7 +147,7 @@ UNIT_TEST(after_a_signal_a_machine_that_listens_still_obeys)
 	lab_remote_close(&remote);
 }
 
-/* In turn, the first would wait for the second for ever. */
+/* One after the other, the first would wait for the second permanently. */
 UNIT_TEST(all_machines_have_an_order_before_the_first_has_obeyed)
 {
 	static const char *const names[] = {"first", "second"};
@@ -206,7 +206,7 @@ static void on_signal(int number)
 	(void)number;
 }
 
-/* A console's 'weft lab capture' took what a second Ctrl-C interrupted for a good end. */
+/* A console's 'weft lab capture' mistook an interruption by a second Ctrl-C for a normal end. */
 UNIT_TEST(a_child_is_waited_for_whatever_signals_come)
 {
 	const struct sigaction action = {.sa_handler = on_signal};

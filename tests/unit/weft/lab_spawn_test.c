@@ -32,7 +32,7 @@ UNIT_TEST(the_recorded_process_becomes_the_program)
 	assert_true(pid > 0);
 	assert_int_equal(pid, recorded);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no other is left */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no other process is left */
 	file = fopen(log, "r");
 	assert_non_null(file);
 	assert_int_equal(fscanf(file, "%ld", &written), 1);
@@ -49,7 +49,7 @@ static void on_signal(int number)
 
 static int record_interrupted(void *ctx, pid_t pid, struct error *error)
 {
-	/* Before it waits, and again and again while it does. */
+	/* Before it waits, and repeatedly while it waits. */
 	for (unsigned i = 0; i < 200; i++) {
 		kill(pid, SIGINT);
 		sched_yield();
@@ -57,7 +57,7 @@ static int record_interrupted(void *ctx, pid_t pid, struct error *error)
 	return 0;
 }
 
-/* As with Ctrl-C, which all processes of the terminal get. */
+/* Like Ctrl-C, which reaches all processes of the terminal. */
 UNIT_TEST(a_signal_does_not_end_what_waits_to_become_the_program)
 {
 	const struct sigaction action = {.sa_handler = on_signal};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The command line of ssh, and what is said when a connection ends. */
+/* The command line of ssh, and the messages when a connection ends. */
 
 #include "lab/lab_remote.h"
 
@@ -16,7 +16,7 @@
 
 static const struct lab_ssh_target far = {.name = "b", .ssh = "ann@b", .weft = ""};
 
-/* The words behind the options: "--" and what follows. */
+/* The words after the options: "--" and the rest. */
 static void expect_tail(const struct lab_ssh_command *command, const char *const *words)
 {
 	unsigned at = 0;
@@ -82,7 +82,7 @@ UNIT_TEST(connections_are_shared_where_a_socket_fits)
 	assert_false(has(&command, "ControlMaster=auto"));
 }
 
-/* Where the sockets of a folder of this name are. */
+/* Returns the position of the sockets of a folder with this name. */
 static void find_control(const char *name, char control[LAB_SSH_CONTROL_MAX])
 {
 	char above[] = "/tmp/weft-ssh-XXXXXX", dir[sizeof(above) + 120];
@@ -106,7 +106,7 @@ UNIT_TEST(a_folder_whose_sockets_ssh_cannot_make_has_them_elsewhere)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		find_control(names[i], control);
 		assert_int_equal(strncmp(control, elsewhere, strlen(elsewhere)), 0);
-		/* %C, and what ssh appends. */
+		/* %C, and the text that ssh appends. */
 		assert_true(strlen(control) + 40 + 17 < sizeof((struct sockaddr_un){0}.sun_path));
 	}
 }

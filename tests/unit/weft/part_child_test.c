@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* Commands with many words, such as a capture of all ports. The command is this program itself, and
- * its exit code says whether it has got them all. */
+ * its exit code shows whether it received all of them. */
 
 #include "console/part_child.h"
 
@@ -21,7 +21,7 @@ UNIT_TEST(a_command_gets_all_its_words_however_many)
 	const char **words;
 	int input[2];
 
-	/* An input that ends would end the command, too. */
+	/* The end of the input would also end the command. */
 	assert_int_equal(pipe2(input, O_CLOEXEC), 0);
 	assert_int_equal(dup2(input[0], STDIN_FILENO), STDIN_FILENO);
 	for (unsigned i = 0; i < PORTS; i++)

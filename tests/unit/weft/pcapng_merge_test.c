@@ -53,7 +53,7 @@ UNIT_TEST(packets_of_two_streams_have_the_interfaces_of_their_own)
 	}
 	assert_int_equal(add(&merge, &stream[1], PACKET, 0), 0);
 	assert_int_equal(add(&merge, &stream[0], PACKET, 0), 0);
-	/* One section, two interfaces, the packets in the order in which they came. */
+	/* One section, two interfaces, and the packets in the order of arrival. */
 	assert_int_equal(joined.bytes, sizeof(section) + 4 * 16);
 	assert_memory_equal(joined.word, section, sizeof(section));
 	assert_int_equal(joined.word[7 + 8 + 2], 1);

@@ -232,7 +232,7 @@ UNIT_TEST(clock_of_another_length_or_step_or_with_impossible_times_is_refused)
 	assert_false(control_clock_decode(&clock, bytes, CONTROL_CLOCK_BYTES + 1));
 	clock.step = 3;
 	assert_false(is_valid_clock(clock));
-	clock.step = CONTROL_CLOCK_ASK; /* which was not heard by anybody yet */
+	clock.step = CONTROL_CLOCK_ASK; /* which no neighbour has received yet */
 	assert_false(is_valid_clock(clock));
 	clock.heard_ns = 0;
 	assert_true(is_valid_clock(clock));

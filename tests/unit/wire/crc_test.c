@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Built three times: as the machine has it (VPCLMULQDQ), with PCLMULQDQ and SSE4.2, and with the
+/* Built three times: for this machine's CPU (VPCLMULQDQ), with PCLMULQDQ and SSE4.2, and with the
  * tables. */
 
 #include "wire/crc.h"
@@ -42,7 +42,7 @@ static void fill(struct rng *rng, uint8_t *at, size_t bytes)
 		at[i] = (uint8_t)rng_next(rng);
 }
 
-/* 'bytes' as crc_header() wants them: the route and the fixed header. */
+/* 'bytes' in the form that crc_header() expects: the route and the fixed header. */
 static uint16_t header_crc(const uint8_t bytes[HEADER_BYTES], unsigned route_words)
 {
 	uint64_t route[4], fixed[4];
@@ -145,7 +145,7 @@ UNIT_TEST(words_of_zero_route_change_nothing)
 		assert_int_equal(header_crc(bytes, words), header_crc(bytes, 0));
 }
 
-/* In the frame the CRC field holds the CRC big-endian, behind the mutable word. */
+/* In the frame, the CRC field contains the CRC in big-endian order, after the mutable word. */
 static uint16_t field_in_memory(const uint8_t bytes[HEADER_BYTES])
 {
 	uint16_t crc = reference_header(bytes), field;

@@ -10,7 +10,7 @@
 
 #define ROOM (FRAME_BYTES_MAX + 64)
 
-/* A frame with random contents that passes every check; its length. */
+/* A frame with random contents that passes every check. Returns its length. */
 static unsigned build_any(struct rng *rng, uint8_t *frame)
 {
 	uint8_t route[FRAME_ROUTE_MAX];
@@ -37,7 +37,7 @@ static unsigned build_any(struct rng *rng, uint8_t *frame)
 	return frame_build(frame, &fields);
 }
 
-/* After a change of header fields: so that the CRC is not what is refused. */
+/* After a change of header fields, so that the frame is not refused because of the CRC. */
 static void seal(uint8_t *frame)
 {
 	frame_header(frame)->crc_be = htons(frame_header_crc(frame));
@@ -126,7 +126,7 @@ UNIT_TEST(ethernet_padding_does_not_count_as_a_fault)
 	assert_int_equal(frame_check(frame, bytes + 30), FRAME_FAULT_OK);
 }
 
-/* A copy of its own size for each length, so that a sanitizer sees a read beyond the end. */
+/* A copy of exact size for each length, so that a sanitizer detects a read beyond the end. */
 UNIT_TEST(every_cut_is_noticed_and_never_read_beyond)
 {
 	static const unsigned routes[] = {0, 1, 7, 8, 9, 31, 32};
@@ -208,7 +208,7 @@ UNIT_TEST(an_address_names_the_port)
 	}
 }
 
-/* From the unicast addresses that an administrator may assign. */
+/* From the locally administered unicast addresses. */
 UNIT_TEST(ports_of_a_switch_alone_have_addresses_of_their_own)
 {
 	uint8_t mac[64][6];
@@ -359,7 +359,7 @@ UNIT_TEST(a_service_level_above_15_is_refused)
 	assert_int_equal(frame_check(frame, bytes), FRAME_FAULT_SL);
 }
 
-/* A CRC-16 misses none of these; the frame never counts as good. */
+/* A CRC-16 detects all of these, so the frame never counts as good. */
 UNIT_TEST(every_single_bit_error_of_header_and_route_is_refused)
 {
 	uint8_t frame[ROOM];
@@ -416,7 +416,7 @@ UNIT_TEST(updating_the_mutable_bytes_equals_building_anew)
 	}
 }
 
-/* The reason why the CRC is updated by the difference: a switch must not hide its own damage. */
+/* The reason why the CRC is updated by the difference: a switch must not hide damage of its own. */
 UNIT_TEST(damage_before_an_update_is_still_seen_after_it)
 {
 	uint8_t frame[ROOM];
@@ -472,7 +472,7 @@ UNIT_TEST(a_port_follows_a_high_prefix)
 		assert_int_equal(frame_is_host_route(routes[i].element, 5), routes[i].good);
 }
 
-/* The CRC of frames with up to 32 elements must stay what it was. */
+/* The CRC of frames with up to 32 elements must not change. */
 UNIT_TEST(the_end_of_a_long_route_comes_first_in_the_header_crc)
 {
 	for (unsigned length = 0; length <= FRAME_ROUTE_MAX; length++) {

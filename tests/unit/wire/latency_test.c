@@ -85,7 +85,7 @@ UNIT_TEST(wrong_counts_and_reserved_bits_are_refused)
 		struct latency_extension extension = recorded();
 
 		extension.flows = (uint8_t)flows;
-		/* 0/0 is a pair, but it is there once only. */
+		/* 0/0 is a valid pair, but occurs only once. */
 		assert_int_equal(latency_decode(&cn, &extension), flows == 3 || flows == 4);
 	}
 	for (unsigned flags = 0; flags < 256; flags++) {

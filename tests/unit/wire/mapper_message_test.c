@@ -5,7 +5,7 @@
 
 #define EACH 300
 
-/* Messages are compared by their bytes: a table's data is elsewhere after decoding. */
+/* Messages are compared by their bytes. After decoding, a table's data is in a different place. */
 static void assert_same(const struct mapper_message *message, const uint8_t *bytes, unsigned length)
 {
 	uint8_t again[MAPPER_MESSAGE_MAX];
@@ -25,7 +25,7 @@ UNIT_TEST(every_message_survives_the_wire)
 		uint8_t bytes[MAPPER_MESSAGE_MAX];
 		unsigned length = mapper_message_encode(&in, bytes);
 
-		memset(&out, 0, sizeof(out)); /* what is between fields */
+		memset(&out, 0, sizeof(out)); /* padding between fields */
 		assert_true(mapper_message_decode(&out, bytes, length));
 		assert_int_equal(out.type, in.type);
 		assert_int_equal(out.sender, in.sender);
@@ -57,7 +57,7 @@ UNIT_TEST(a_message_of_any_other_length_is_refused)
 	}
 }
 
-/* Encoding writes what was decoded: no byte is ignored. */
+/* Encoding writes exactly what was decoded, so no byte is ignored. */
 UNIT_TEST(a_changed_byte_is_refused_or_means_something_else)
 {
 	struct rng rng;
