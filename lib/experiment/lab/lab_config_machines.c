@@ -136,7 +136,7 @@ const struct yaml_field lab_machine_fields[] = {
 		.doc = "Name of the machine for `--machine` and in messages."},
 	{"ssh", YAML_FIELD_CUSTOM, YAML_MEMBER(S, ssh), .read = read_ssh, .write = write_text,
 		.optional = true, .form = "^[A-Za-z0-9._@:/%\\[\\]][A-Za-z0-9._@:/%\\[\\]-]*$",
-		.doc = "Address in a form that ssh(1) accepts: `[USER@]HOST`, `ssh://[USER@]HOST:PORT`, or a `Host` of `~/.ssh/config`. Without it the machine is the console's own."},
+		.doc = "Address in a form that ssh(1) accepts: `[USER@]HOST`, `ssh://[USER@]HOST:PORT`, or a `Host` of `~/.ssh/config`. Without it, the machine is the console's own."},
 	{"weft", YAML_FIELD_CUSTOM, YAML_MEMBER(S, weft), .read = read_weft, .write = write_text,
 		.optional = true, .form = "^[A-Za-z0-9._/+~][A-Za-z0-9._/+~-]*$",
 		.doc = "The program on that machine. By default `weft` is searched for in ssh's PATH."},

@@ -51,10 +51,10 @@ static int read_host(const struct yaml_tree_node *node, void *member, struct err
 const struct yaml_field run_edge_fields[] = {
 	{"host", YAML_FIELD_CUSTOM, true, YAML_MEMBER(S, host), .read = read_host,
 		.write = write_text, .optional = true, .form = "<host>",
-		.doc = "The host of the edge. If it has several ports, one of them, such as `h0:1`."},
+		.doc = "The host of the edge, or one of its ports, such as `h0:1`, if it has several."},
 	{"tap", YAML_FIELD_NAME, true, YAML_MEMBER(S, tap), .doc = "Name of the TAP interface."},
 	{"namespace", YAML_FIELD_NAME, YAML_MEMBER(S, netns),
-		.doc = "Network namespace of the interface. Without it the edge is in the current one."},
+		.doc = "Network namespace of the interface. Without it, the edge is in the current one."},
 	{"address", YAML_FIELD_CUSTOM, YAML_MEMBER(S, address), .read = read_address,
 		.write = write_text, .optional = true,
 		.form = "^([0-9]{1,3}\\.){3}[0-9]{1,3}/[0-9]{1,2}$",

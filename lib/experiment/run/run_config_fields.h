@@ -114,7 +114,7 @@ int run_resolve_path(
 			.doc = "The interface of each host."},                                                                   \
 		{"hello", YAML_FIELD_TIME, YAML_MEMBER(type, in hello_ps), .min = 100 * PS_PER_US,                               \
 			.max = 10 * PS_PER_S,                                                                                    \
-			.doc = "Interval of hello frames on each link. Three missed ones take the link down."},                  \
+			.doc = "Interval of hello frames on each link. Three missed hellos take the link down."},                \
 		{"watchdog", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in watchdog_ps),                                               \
 			.read = run_read_time_or_off, .write = run_write_time_or_off,                                            \
 			.form = "<time>|off",                                                                                    \

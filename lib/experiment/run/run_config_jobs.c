@@ -91,7 +91,7 @@ const struct yaml_field run_job_fields[] = {
 		.doc = "Traffic among the hosts of the job: an entry as in `traffic`, without `from` and `to`."},
 	{"hosts", YAML_FIELD_NUMBER, YAML_MEMBER(S, hosts), .min = 1, .max = TOPOLOGY_HOSTS_MAX,
 		.optional = true,
-		.doc = "Number of hosts. Required, except with `placement: file:PATH`: it then takes the first hosts of the file, by default all."},
+		.doc = "Number of hosts. Required, except with `placement: file:PATH`. The job then takes this many hosts from the file, by default all."},
 	{"placement", YAML_FIELD_CUSTOM, YAML_MEMBER(S, placement), .read = read_placement,
 		.write = write_placement, .form = "packed|random|by-group|spread|^file:.",
 		.doc = "Which free hosts the job gets."},
