@@ -42,7 +42,7 @@ struct side {
 	struct port port[KINDS];
 };
 
-/* Written to the sender: so many frames of this size over this link. */
+/* Sent to the sender: the number of frames, their size and the link. */
 struct order {
 	uint64_t frames;
 	uint32_t bytes, kind;

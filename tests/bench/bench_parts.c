@@ -23,7 +23,7 @@ struct bench {
 	uint8_t table[HOSTS];
 	unsigned shards;
 	struct switch_division *division;
-	struct weft_switch *whole; /* with one part */
+	struct weft_switch *whole; /* with one shard */
 	struct weft_packet packet[PORTS][BURST];
 	uint32_t next; /* destination */
 	uint64_t packets, handed;
@@ -72,7 +72,7 @@ static bool create(struct bench *bench)
 	return bench->division != NULL;
 }
 
-/* The descriptor as a driver has it before it fills one. */
+/* The descriptor as the driver has it before it fills one. */
 static struct weft_packet next_packet(struct bench *bench, unsigned input)
 {
 	uint32_t i = bench->next++;
@@ -157,7 +157,7 @@ static __attribute__((noinline)) void part_turn(struct bench *bench, struct swit
 	switch_shard_push(shard);
 }
 
-/* Lines that the turn has written, and the others have not seen before it ends. */
+/* Lines that this iteration has written, and that no other shard has read before it ends. */
 static void count_lines(struct bench *bench, const struct switch_shard *shard, const uint32_t *put,
 	const struct shard_board *board)
 {

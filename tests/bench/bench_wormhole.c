@@ -61,7 +61,7 @@ static void begin(struct wormhole_case *the_case, const struct network *network)
 		give_up(error.text);
 }
 
-/* Each host has a message every so many cycles, evenly distributed from nothing to twice that. */
+/* Each host has a message at intervals that are evenly distributed from zero to twice the mean. */
 static void load(struct wormhole_case *the_case, const struct network *network, uint32_t messages)
 {
 	uint32_t hosts = the_case->topology->hosts;
@@ -146,7 +146,7 @@ static void accepted(
 		outcome->absorbed, outcome->discards);
 }
 
-/* Whether the aims are met. */
+/* Returns whether the targets are met. */
 static bool measure(const struct network *network, uint32_t messages, uint32_t few)
 {
 	struct wormhole_outcome outcome;

@@ -22,7 +22,7 @@ static uint16_t priority(void *ctx, uint32_t host)
 	return host == 0;
 }
 
-/* Onto the cable, behind what is on it already. */
+/* Sends onto the cable, after the frames that are already on it. */
 static weft_time send_frame(void *ctx, struct topology_port from, unsigned bytes, weft_time now)
 {
 	struct virtual_mapping *mapping = ctx;
@@ -46,7 +46,7 @@ static const struct mapper *leader_of(const struct virtual_mapping *mapping)
 	return mapping->network.leader[0];
 }
 
-/* Until the mapper leads with 'generation' tables and has nothing to do. */
+/* Runs until the mapper leads with 'generation' tables and is idle. */
 static int run_until_done(struct virtual_mapping *mapping, uint32_t generation, struct error *error)
 {
 	struct mapper_network *network = &mapping->network;

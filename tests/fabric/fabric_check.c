@@ -58,7 +58,7 @@ static void add_stored(
 		add_switch_port(&fabric->switch_at[end->at.device], end->at.port, blocks);
 }
 
-/* One VC of the direction that ends at 'end'. Returns the sent blocks that are nowhere: lost, and
+/* One VC of the direction that ends at 'end'. Returns the sent blocks that are missing: lost, and
  * not yet restored by a credit frame. */
 static uint32_t check_credits(const struct fabric *fabric, const struct fabric_end *end,
 	unsigned vc, uint32_t flying, uint32_t stored)

@@ -8,7 +8,7 @@
 #define STREAM_FABRIC 0
 #define STREAM_HOST   1
 
-#define STUCK_STEPS 50000 /* without a delivery: something waits for itself */
+#define STUCK_STEPS 50000 /* without a delivery, so some packets wait for each other */
 
 static void *zeroed(size_t count, size_t size)
 {
@@ -278,7 +278,7 @@ void fabric_drain(struct fabric *fabric)
 				(unsigned long long)live);
 		live = fabric->live;
 	}
-	/* Both ends' credit frames, and their way. */
+	/* The credit frames of both ends, and their delay. */
 	fabric_run(fabric, 2 * refresh_steps + 4u * fabric->config.delay_steps, 0);
 }
 

@@ -28,7 +28,7 @@ static void visit_begin(struct flit_model *model, struct flit_host *host, struct
 	model->fate[header.message].itbs++;
 }
 
-/* Decides about a message whose header has arrived. */
+/* Decides on a message whose header has arrived. */
 static void host_meet(struct flit_model *model, uint32_t number, struct flit header)
 {
 	const struct flit_message *message = &model->message[header.message];
@@ -78,7 +78,7 @@ void flit_host_take(struct flit_model *model, uint32_t number, struct flit flit)
 	host->taking = TAKING_NOTHING;
 }
 
-/* Own messages that exist by now and have not started to leave. */
+/* Own messages that are due and have not started to leave. */
 static uint32_t own_waiting(const struct flit_model *model, const struct flit_host *host)
 {
 	uint32_t end = host->own_next;

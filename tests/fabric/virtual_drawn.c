@@ -69,7 +69,7 @@ static void draw_tree(struct rng *rng, struct drawn *drawn)
 			   "routing.adaptive=arn", "routing.adaptive=arn"));
 	if (strcmp(drawn->text[drawn->sets - 1], "routing.adaptive=arn") == 0) {
 		add(drawn, PICK(rng, "routing.afi=true", "routing.afi=false"));
-		add(drawn, "switch.voq=true"); /* the detector looks at them */
+		add(drawn, "switch.voq=true"); /* times at which the detector checks them */
 	}
 	add(drawn, PICK(rng, "detector.crt=5us", "detector.crt=20us"));
 	add(drawn, "detector.arn-refresh=2us");
@@ -91,7 +91,7 @@ static void draw_grid_control(struct rng *rng, struct drawn *drawn)
 
 #define OWN_FROM 64 /* more numbers than a draw takes */
 
-/* Packets that take detours by the credits of the first switch. */
+/* Packets that take detours chosen from the credits of the first switch. */
 static void draw_dragonfly(struct rng *rng, struct drawn *drawn)
 {
 	const char *algorithm, *queues;
@@ -118,7 +118,7 @@ static void draw_direct(struct rng *rng, struct drawn *drawn)
 		draw_grid_control(rng, drawn);
 		return;
 	}
-	/* From numbers of its own, so that the other draws are as without it. */
+	/* Drawn from separate numbers, so that the other draws are the same as without it. */
 	own = *rng;
 	for (unsigned i = 0; i < OWN_FROM; i++)
 		rng_next(&own);
@@ -164,7 +164,8 @@ static void draw_traffic(struct rng *rng, struct drawn *drawn)
 	add(drawn, PICK(rng, "traffic[1].stop=30us", "traffic[1].stop=45us"));
 }
 
-/* Shorter than those between switches, longer or the same: what passes no links takes it. */
+/* Shorter than the delays between switches, longer, or equal. Some messages use only these
+ * links. */
 static weft_time draw_host_delay(struct rng *rng)
 {
 	static const weft_time delays[] = {0, PS_PER_NS, 7 * PS_PER_NS, 150 * PS_PER_NS, PS_PER_US};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Two outcomes side by side. */
+/* Compares two outcomes. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "wormhole_case.h"
 
-/* A difference found; the one with the least cycle is told. */
+/* A difference. The one in the earliest cycle is reported. */
 struct finding {
 	uint64_t cycle;
 	char *text;
@@ -52,7 +52,7 @@ static void compare_fate(struct finding *finding, uint32_t i, const struct wormh
 			"the tail of message %u arrives in %" PRId64 " flit by flit, in %" PRId64
 			" as a train",
 			i, (int64_t)flits->tail, (int64_t)trains->tail);
-	/* These have no cycle: they are told if nothing else is. */
+	/* These have no cycle, so they are reported only if there is no other difference. */
 	if (flits->itbs != trains->itbs)
 		find(finding, FLIT_NEVER - 1, "message %u: %u ITBs flit by flit, %u as a train", i,
 			flits->itbs, trains->itbs);
@@ -101,7 +101,7 @@ static void compare_marks(struct finding *finding, const struct wormhole_case *t
 	find(finding, at, "symbol %zu: %s flit by flit, %s as trains", i, left, right);
 }
 
-/* Those that are stuck are stopped for ever; each model ends a little later than the last flit. */
+/* Stuck messages are stopped permanently. Each model ends slightly later than the last flit. */
 static void compare_links(struct finding *finding, const struct wormhole_case *the_case,
 	const struct wormhole_outcome *flits, const struct wormhole_outcome *trains)
 {
@@ -135,7 +135,7 @@ bool wormhole_differ(const struct wormhole_case *the_case, const struct wormhole
 		compare_fate(&finding, i, &flits->fate[i], &trains->fate[i]);
 	compare_marks(&finding, the_case, flits, trains);
 	compare_links(&finding, the_case, flits, trains);
-	/* Trains know it at once. */
+	/* Trains know it immediately. */
 	if (flits->stuck != trains->stuck && the_case->until == FLIT_NEVER)
 		find(&finding, FLIT_NEVER - 1, "%s flit by flit, %s as trains",
 			flits->stuck ? "stuck" : "not stuck",
@@ -151,7 +151,7 @@ bool wormhole_differ(const struct wormhole_case *the_case, const struct wormhole
 	return text[0] != '\0';
 }
 
-/* How many messages came to their end; each one at most once. */
+/* Returns how many messages ended, each at most once. */
 static uint32_t ended(const struct wormhole_case *the_case, const struct wormhole_outcome *outcome)
 {
 	uint32_t count = 0;
@@ -166,7 +166,8 @@ static uint32_t ended(const struct wormhole_case *the_case, const struct wormhol
 	return count;
 }
 
-/* Symbols of one buffer take turns, STOP first, and those of buffers that ran empty are even. */
+/* The symbols of one buffer alternate, starting with STOP. A buffer that became empty has sent as
+ * many of both. */
 static const char *judge_marks(
 	const struct wormhole_case *the_case, const struct wormhole_outcome *outcome, bool empty)
 {

@@ -12,11 +12,11 @@
 
 #define HOSTS_MAX 32
 
-/* Sizes of a case, so that each takes about as long. */
+/* Sizes of a case, chosen so that all cases take about as long. */
 #define FLITS_MIN    500
 #define FLITS_MAX    40000
 #define MESSAGES_MAX 1500
-#define CYCLES_MAX   20000 /* over which messages are spread */
+#define CYCLES_MAX   20000 /* over which the messages are spread */
 
 static uint64_t between(struct rng *rng, uint64_t min, uint64_t max)
 {
@@ -33,8 +33,7 @@ static struct topology *generate(const char *spec)
 	return topology;
 }
 
-/* A ring where that is prone to deadlock; half of the others as the thesis has them, 4 to 8
- * switches. */
+/* A ring for deadlocks. Half of the other networks are as in the thesis, with 4 to 8 switches. */
 static struct topology *draw_topology(bool prone, struct rng *rng)
 {
 	static const char *const regular[] = {"ring:switches=5,hosts=2", "ring:switches=8,hosts=1",
@@ -61,7 +60,7 @@ static struct topology *draw_topology(bool prone, struct rng *rng)
 	return generate(regular[rng_below(rng, sizeof(regular) / sizeof(regular[0]))]);
 }
 
-/* Ports that lead nowhere would only make the referee slower. */
+/* Unconnected ports would only slow the reference model down. */
 static void trim_ports(struct topology *topology)
 {
 	for (uint32_t i = 0; i < topology->switches; i++) {
@@ -101,7 +100,7 @@ static void draw_parameters(struct wormhole_case *the_case, struct rng *rng)
 						 rng_below(rng, parameters->cycle_ps)
 				       : FLIT_DELAY_THESIS_PS;
 	}
-	/* One in three holds a few messages, one, or none. */
+	/* One in three cases holds a few messages, one, or none. */
 	if (rng_below(rng, 3) == 0)
 		parameters->pool = between(rng, 1, rng_below(rng, 2) == 0 ? 150 : 1200);
 }
@@ -179,8 +178,8 @@ static void draw_pair(enum pattern pattern, uint32_t hosts, uint64_t seed, struc
 	} while (*source == *destination);
 }
 
-/* Cycles between messages of all hosts together: from a load that hardly meets itself to one at
- * once. */
+/* Mean number of cycles between messages of all hosts, from a load at which messages hardly meet to
+ * all at the same time. */
 static uint64_t draw_gap(struct rng *rng)
 {
 	static const uint64_t gaps[] = {0, 0, 5, 20, 60, 150, 400, 1500};
@@ -213,7 +212,7 @@ static void draw_messages(struct wormhole_case *the_case, bool prone, struct rng
 			route_set_get(the_case->routes, message->source, message->destination,
 				(unsigned)rng_below(rng, routes), &message->route_length);
 		message->bytes = draw_size(sizes, rng);
-		/* Not always later than those before it in the list. */
+		/* Not always later than the previous ones in the list. */
 		message->cycle = cycle + rng_below(rng, 2 * gap + 1);
 		cycle += rng_below(rng, 2 * gap + 1);
 		sent += message->bytes;

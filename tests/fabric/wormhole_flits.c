@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A case, run by the referee. */
+/* Runs a case with the reference model. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static void copy_fates(struct wormhole_outcome *outcome, const struct wormhole_c
 			.discarded = fate->discarded != FLIT_NEVER};
 		outcome->absorbed += fate->itbs;
 		outcome->discards += fate->discarded != FLIT_NEVER;
-		/* Nothing stops a host: behind its header a message comes without gaps. */
+		/* Nothing stops a host: after its header, a message arrives without gaps. */
 		if (fate->tail != FLIT_NEVER &&
 			fate->tail - fate->first + 1 != the_case->message[i].bytes)
 			snprintf(outcome->broken, sizeof(outcome->broken),
@@ -61,8 +61,8 @@ static void copy_fates(struct wormhole_outcome *outcome, const struct wormhole_c
 	}
 }
 
-/* To the end, or to 'until' even if nothing moves any more. Looking at the books now and then tells
- * when they went wrong. */
+/* Runs to the end, or to 'until' even if nothing moves any more. Checking the accounts from time to
+ * time shows when they became wrong. */
 static void run(const struct wormhole_case *the_case, struct flit_model *model)
 {
 	bool going = true;

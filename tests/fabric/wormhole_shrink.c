@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A case that shows something, made small enough to be computed by hand. */
+/* Reduces a case that shows a difference until it can be computed by hand. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "wire/frame.h"
 #include "wormhole_case.h"
 
-/* Tries; the longest ones take a second. */
+/* Number of tries. The longest take a second. */
 #define TRIES_MAX 4000
 
 struct shrinker {
@@ -18,7 +18,7 @@ struct shrinker {
 	unsigned tries;
 };
 
-/* The same case with other messages; the caller frees these. */
+/* Returns the same case with other messages. The caller frees these. */
 static struct wormhole_case with_room(const struct wormhole_case *the_case)
 {
 	struct wormhole_case copy = *the_case;
@@ -30,7 +30,7 @@ static struct wormhole_case with_room(const struct wormhole_case *the_case)
 	return copy;
 }
 
-/* Keeps 'changed' in the place of the case if it is bad too. */
+/* Replaces the case with 'changed' if that is also bad. */
 static bool adopt(
 	struct wormhole_case *the_case, struct wormhole_case *changed, struct shrinker *shrinker)
 {
@@ -43,7 +43,7 @@ static bool adopt(
 	return true;
 }
 
-/* Without 'count' messages from 'first' on. */
+/* Removes 'count' messages, starting with 'first'. */
 static bool take_away(
 	struct wormhole_case *the_case, uint32_t first, uint32_t count, struct shrinker *shrinker)
 {
@@ -110,7 +110,7 @@ void wormhole_case_shrink(struct wormhole_case *the_case, wormhole_bad_fn *bad)
 	}
 }
 
-/* A way as the ports by which it leaves hosts and switches. */
+/* Writes a path as the ports through which it leaves hosts and switches. */
 static void print_route(
 	const struct wormhole_case *the_case, const struct flit_message *message, FILE *out)
 {

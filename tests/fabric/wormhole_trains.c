@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A case, run by the trains of the virtual clock. */
+/* Runs a case with the trains of the virtual clock. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static bool take(void *ctx, uint32_t host, uint64_t now, struct wormhole_offer *
 	const struct flit_message *message = &trains->the_case->message[number];
 
 	(void)now;
-	/* To be asked again must change nothing. */
+	/* A second call must change nothing. */
 	if (++trains->takes % 11 == 0)
 		return false;
 	queue->next++;
@@ -90,10 +90,10 @@ static void delivered(void *ctx, const struct wormhole_message *message, uint64_
 	struct trains *trains = ctx;
 
 	note(trains, message);
-	/* The beginning of the cycle after the tail's. */
+	/* The start of the cycle after the tail's. */
 	if (at - 1 < trains->the_case->until)
 		trains->outcome->fate[message->tag].tail = at - 1;
-	/* Nor must an interruption. */
+	/* An interruption must change nothing either. */
 	if (message->tag % 7 == 0)
 		wormhole_net_halt(trains->net);
 }
@@ -135,7 +135,7 @@ static int compare_marks(const void *left, const void *right)
 	return (int)a->sender.port - (int)b->sender.port;
 }
 
-/* By cycle; the messages of a host that it gets at once in their order in the list. */
+/* Compares by cycle. Messages that a host gets in the same cycle keep their order in the list. */
 static void queue_add(const struct wormhole_case *the_case, struct queue *queue, uint32_t number)
 {
 	uint64_t cycle = the_case->message[number].cycle;
@@ -182,8 +182,8 @@ static struct wormhole_parameters parameters_of(const struct flit_parameters *fl
 	return parameters;
 }
 
-/* In parts, as whoever shows progress does; to 'until' even if nothing happens any more. Whether
- * something still may. */
+/* Runs in parts, like a program that shows progress, to 'until' even if nothing happens any more.
+ * Returns whether something still may. */
 static bool run_in_parts(struct trains *trains, struct wormhole_net *net)
 {
 	const struct wormhole_case *the_case = trains->the_case;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Captures of any origin: a refused one has a reason in one line that begins with the file; what an
- * accepted one holds can be audited and explained, whatever its frames, times and comments are. */
+/* Reads captures from any source. A refused capture gives a one-line reason that starts with the
+ * file name. An accepted one can be audited and explained, whatever its frames, times and comments
+ * are. */
 
 #include <string.h>
 
@@ -12,7 +13,7 @@
 
 #define LINKS_MAX 64
 
-/* The parts of each packet add up. */
+/* The parts of each packet add up to its time. */
 static void explain_all(struct why *why, bool exact)
 {
 	uint32_t list[16], count;
@@ -32,7 +33,7 @@ static void explain_all(struct why *why, bool exact)
 	why_critical_path(why, 16, list);
 }
 
-/* Interfaces are ports in turn. */
+/* Interfaces are assigned to ports in turn. */
 static void audit_all(const struct topology *topology, struct capture_reader *reader, bool exact)
 {
 	const struct audit_rules rules = {.topology = topology,

@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct decap_counts counts;
 	struct fuzz_record record;
 	uint64_t frames = 0, packets = 0;
-	uint64_t sum = 0; /* sum of last bytes: reads each packet to its end */
+	uint64_t sum = 0; /* sum of the last bytes, which reads each packet to its end */
 
 	REQUIRE(decap != NULL);
 	capture_filter_init(&filter);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The edge: Ethernet frames from a TAP and parts of messages from the fabric in any order. What it
- * makes of them keeps within what it was given, goes to hosts that exist, and every frame is
- * accounted for.
- *
+/* The edge: Ethernet frames from a TAP, and parts of messages from the fabric, in any order. Its
+ * output stays within its input and goes to existing hosts, and every frame is accounted for.
  * Input: records (fuzz_record.h). */
 
 #include "host/edge.h"
@@ -79,7 +77,7 @@ static void try_part(struct edge *edge, uint8_t command, const uint8_t *payload,
 		memcpy(copy, packet.packet, packet.bytes);
 }
 
-/* In memory of its own size, so that a read beyond it shows. */
+/* In memory of exactly its size, so that a read beyond it is detected. */
 static void try_record(struct edge *edge, const struct fuzz_record *record, uint64_t *accepted)
 {
 	uint8_t *copy = malloc(record->bytes + (record->bytes == 0));

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The endpoints of a host, whose programs write anything into their memory, and whose peers send
- * anything. The books stay straight, and the interface gets what it may get.
- *
- * Input: records of a command, a length and that many bytes. */
+/* The endpoints of a host. Its programs write anything into their memory, and its peers send
+ * anything. The accounts stay correct, and the interface gets only what it may get. Input:
+ * records of a command, a length and that many bytes. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +83,7 @@ static void start(struct bed *bed)
 		attach(bed, i);
 }
 
-/* At a place of the record's choice; the rings and positions come first. */
+/* At a position that the record chooses. The rings and positions come first. */
 static void scribble(struct bed *bed, unsigned number, const struct fuzz_record *record)
 {
 	uint64_t first = bed->layout.marks, at;
@@ -97,7 +96,7 @@ static void scribble(struct bed *bed, unsigned number, const struct fuzz_record 
 		bed->memory[number][at] = record->payload[i];
 }
 
-/* An order, or slots that come back, with a true position. */
+/* An order, or slots that are returned, with a correct position. */
 static void act(struct bed *bed, unsigned number, const struct fuzz_record *record)
 {
 	struct endpoint_marks *marks = (void *)(bed->memory[number] + bed->layout.marks);
@@ -122,8 +121,8 @@ static void give_back(struct bed *bed, unsigned number)
 	atomic_fetch_add(&marks->returned, 1);
 }
 
-/* A frame of a message, as the interface delivers it: a first frame has at least the bytes that
- * tell endpoints' messages apart. */
+/* A frame of a message, as the interface delivers it. A first frame has at least the bytes that
+ * identify messages of endpoints. */
 static void deliver(struct bed *bed, uint8_t command, const struct fuzz_record *record)
 {
 	uint8_t payload[MTU] = {0xE1};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Distributions of sizes and matrices of flows: what is refused has a reason in one line that
- * begins with the file; every size drawn from an accepted distribution is within it. */
+/* Reads size distributions and flow matrices. Refused input gives a one-line reason that starts
+ * with the file name. Every size drawn from an accepted distribution is within it. */
 
 #include <stdlib.h>
 #include <string.h>

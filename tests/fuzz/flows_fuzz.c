@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Lists of flows: what is refused has a reason in one line that begins with the file; each flow
- * that is accepted is a send of the schedule that was made of them. */
+/* Reads lists of flows. Refused input gives a one-line reason that starts with the file name. Each
+ * accepted flow is a send of the schedule built from the list. */
 
 #include <stdlib.h>
 #include <string.h>

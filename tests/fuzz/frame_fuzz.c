@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Frames from the wire: whatever arrives, the checks read nothing beyond it and call nothing good
- * that is not, and what they call good keeps its promises. The first byte says whether the header
- * CRC is made right first, because the fuzzer would hardly ever find one that is. */
+/* Frames from the wire. Whatever arrives, the checks read nothing beyond it, accept only good
+ * frames, and accepted frames have the promised properties. The first byte tells whether the header
+ * CRC is corrected first, because the fuzzer would hardly ever find a correct one. */
 
 #include <arpa/inet.h>
 #include <stddef.h>
@@ -24,13 +24,13 @@ static void seal(uint8_t *frame, size_t bytes)
 		header->crc_be = htons(frame_header_crc(frame));
 }
 
-/* Data that the quick form takes. */
+/* Data that the quick check accepts. */
 static bool is_quick(const struct frame_header *header)
 {
 	return header->kind == FRAME_DATA && !frame_has_latency(header);
 }
 
-/* The quick form for data frames and the one that names the fault have to agree. */
+/* The quick check for data frames and the check that names the fault must agree. */
 static void require_agreement(const uint8_t *frame, size_t bytes)
 {
 	enum frame_fault fault = frame_find_fault(frame, bytes);
@@ -41,7 +41,7 @@ static void require_agreement(const uint8_t *frame, size_t bytes)
 	REQUIRE(frame_fault_name(fault) != NULL);
 }
 
-/* A port takes as plain data all that the check in its fabric calls good, of that source. */
+/* A port accepts as plain data everything that the check in its fabric accepts from that source. */
 static void require_identities_agree(const uint8_t *frame, size_t bytes, uint16_t fabric)
 {
 	enum frame_fault fault = frame_find_fault_in(frame, bytes, fabric);
@@ -55,7 +55,8 @@ static void require_identities_agree(const uint8_t *frame, size_t bytes, uint16_
 		(data && ntohs(header->source_be) == 7));
 }
 
-/* A switch's changes leave a good frame good, and undoing them restores the bytes. */
+/* After a switch's changes, a good frame is still good, and undoing the changes restores the
+ * bytes. */
 static void require_updates_hold(uint8_t *frame, size_t bytes)
 {
 	const struct frame_header *header = frame_header_const(frame);
@@ -71,8 +72,8 @@ static void require_updates_hold(uint8_t *frame, size_t bytes)
 	REQUIRE(header->crc_be == crc);
 }
 
-/* A single bit turned over in the header or the route is never good. One in route_length is left
- * out: the CRC is taken over other bytes then, and says yes to one in 65,536 of those. */
+/* A frame with one flipped bit in the header or the route is never good. route_length is excluded:
+ * a change of it makes the CRC cover other bytes, and 1 in 65,536 such frames passes. */
 static void require_damage_is_seen(uint8_t *frame, size_t bytes, unsigned where)
 {
 	unsigned covered =
@@ -86,7 +87,7 @@ static void require_damage_is_seen(uint8_t *frame, size_t bytes, unsigned where)
 	frame[byte] ^= (uint8_t)(1u << where % 8);
 }
 
-/* A payload that a decoder accepts is understood whole: encoding it restores the bytes, except
+/* A decoder that accepts a payload understands it completely: encoding restores the bytes, except
  * reserved ones. */
 static void try_decoders(const uint8_t *payload, unsigned bytes)
 {
@@ -116,7 +117,7 @@ static void try_decoders(const uint8_t *payload, unsigned bytes)
 	}
 }
 
-/* A notification that is accepted has flows in range, each once, and is understood whole. */
+/* An accepted notification has flows in range, each once, and is understood completely. */
 static void try_notification(const uint8_t *payload, unsigned bytes)
 {
 	uint8_t again[CN_BYTES_MAX];
@@ -130,8 +131,8 @@ static void try_notification(const uint8_t *payload, unsigned bytes)
 	REQUIRE(memcmp(again, payload, bytes) == 0);
 }
 
-/* A switch's changes keep an extension right, and its time never falls. What a receiver accepts
- * becomes a notification that the source accepts. */
+/* A switch's changes keep an extension valid, and its time never decreases. An extension that a
+ * receiver accepts becomes a notification that the source accepts. */
 static void try_extension(const uint8_t *frame, unsigned at, uint32_t waiting_ns)
 {
 	struct latency_extension extension;
@@ -164,7 +165,7 @@ static void try_good_frame(uint8_t *frame, size_t bytes, unsigned where)
 		try_extension(frame, offset - FRAME_LATENCY_BYTES, where);
 	require_updates_hold(frame, bytes);
 	require_damage_is_seen(frame, bytes, where);
-	/* In memory of its own size, so that a read beyond the payload shows. */
+	/* In memory of exactly its size, so that a read beyond the payload is detected. */
 	copy = malloc(payload + (payload == 0));
 	REQUIRE(copy != NULL);
 	memcpy(copy, frame + offset, payload);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* frame_seeds FOLDER: writes one good frame of each kind, as frame_fuzz wants it, so that the
- * fuzzer starts from the present format. */
+/* frame_seeds FOLDER: writes one good frame of each kind, in the form that frame_fuzz expects, so
+ * that the fuzzer starts from the current format. */
 
 #include <stdio.h>
 

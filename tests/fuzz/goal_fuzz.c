@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* GOAL schedules: what is refused has a reason with its place; what is accepted is consistent and
- * can be replayed on a network that delivers everything at once. */
+/* Reads GOAL schedules. Refused input gives a reason with its position. An accepted schedule is
+ * consistent and can be replayed on a network that delivers everything immediately. */
 
 #include "goal/goal_replay.h"
 
@@ -25,7 +25,7 @@ static void check_schedule(const struct goal *goal)
 	REQUIRE(edges == goal->edges && waits == goal->edges);
 }
 
-/* Sends what is due until nothing is; then no operation can be left but for want of a message. */
+/* Sends until nothing is due. Then an operation can only remain if its message is missing. */
 static void replay(const struct goal *goal, const struct goal_replay_config *config)
 {
 	struct goal_replay *replay = goal_replay_create(config);
@@ -54,7 +54,7 @@ static void replay(const struct goal *goal, const struct goal_replay_config *con
 	goal_replay_destroy(replay);
 }
 
-/* A rank on a host of its own; and all ranks on three hosts, where long messages have pieces. */
+/* Each rank on a separate host, and all ranks on three hosts, where long messages have pieces. */
 static void replay_both(const struct goal *goal)
 {
 	struct goal_replay_config config = {.goal = goal};

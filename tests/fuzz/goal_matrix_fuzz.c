@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Matrices of an all-to-allv: what is refused has a reason in one line that begins with the file;
- * no rank of an accepted one sends to itself. */
+/* Reads matrices of an all-to-allv. Refused input gives a one-line reason that starts with the file
+ * name. In an accepted matrix, no rank sends to itself. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Counters of InfiniBand ports: what is accepted has a port with data below the counter's end, and
- * what is refused or left out has a reason in one line that begins with the file. */
+/* Reads counters of InfiniBand ports. Accepted input contains a port whose data is below the
+ * counter's maximum. For refused or omitted input, there is a one-line reason that starts with the
+ * file name. */
 
 #include <stdlib.h>
 #include <string.h>

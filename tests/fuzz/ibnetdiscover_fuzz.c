@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Input that claims to be in a format of another program; every format reads it. An accepted one is
- * a topology that Weft's own file keeps and that survives export and import; a refused one has a
- * reason in one line that names the place. */
+/* Input that claims to be in a format of another program is read with every format. An accepted
+ * input is a topology that Weft's own file preserves, and that survives export and import. A
+ * refused one gives a one-line reason with the position. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static char *export_text(
 	return NULL;
 }
 
-/* Our file reads back, names and all. */
+/* Weft's file is read back with all names. */
 static void check_file(const struct topology *topology)
 {
 	size_t length;
@@ -53,7 +53,7 @@ static void check_file(const struct topology *topology)
 	free(text);
 }
 
-/* A second export is equal to the first. */
+/* A second export equals the first. */
 static void check_round_trip(const struct topology_format *format, const struct topology *topology)
 {
 	size_t first_length, second_length;

@@ -35,7 +35,7 @@ struct bed {
 	unsigned next;
 };
 
-/* In memory of its own size. */
+/* In memory of exactly its size. */
 static bool offer(struct bed *bed, unsigned to, const uint8_t *frame, unsigned bytes)
 {
 	uint8_t *copy = malloc(bytes + (bytes == 0));
@@ -60,7 +60,7 @@ static bool offer(struct bed *bed, unsigned to, const uint8_t *frame, unsigned b
 	return taken;
 }
 
-/* The end 'from' sends a true frame to the other one, and the listener keeps it. */
+/* The end 'from' sends a genuine frame to the other end, and the attacker keeps a copy. */
 static bool say(struct bed *bed, unsigned from, enum frame_kind kind)
 {
 	struct heard *heard = &bed->heard[bed->next++ % HEARD];
@@ -101,7 +101,7 @@ static void begin(struct bed *bed)
 	REQUIRE(say(bed, 0, FRAME_CREDIT) && say(bed, 1, FRAME_CREDIT));
 }
 
-/* Forged: the checks that need no key are made right. */
+/* Forged: the checks that need no key are corrected. */
 static void forge(struct bed *bed, unsigned argument, const uint8_t *data, unsigned bytes)
 {
 	uint8_t frame[FRAME_HEADER_BYTES + 256] = {0};

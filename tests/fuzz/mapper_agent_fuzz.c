@@ -46,7 +46,7 @@ static void require_route(void *context, const struct table_image_route *route)
 			route->elements[route->length - 1] == ROUTE_TYPE_HOST);
 }
 
-/* As a device reads what it is to use. */
+/* Reads it like a device that will use it. */
 static void read_image(struct mapper_agent *agent)
 {
 	static uint64_t sets[65536];

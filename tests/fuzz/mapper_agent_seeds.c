@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* mapper_agent_seeds FOLDER: writes what a mapper says to the switch and to the host of
- * mapper_agent_fuzz: a probe, an image in two parts, pause, commit, resume, a heartbeat, a question
- * for the image. */
+/* mapper_agent_seeds FOLDER: writes the messages of a mapper to the switch and the host of
+ * mapper_agent_fuzz: a probe, an image in two parts, pause, commit, resume, a heartbeat, and a
+ * request for the image. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static void put_change(FILE *out, uint64_t target, const struct table_image *ima
 	put(out, &read);
 }
 
-/* A route to each of the hosts from 6 on, all destinations by port 3, a scheme with four leaves. */
+/* A route to each host from 6 on, all destinations behind port 3, and a scheme with four leaves. */
 static int fill(struct table_image_source *source, uint32_t *leaf, struct queuing *queuing)
 {
 	struct topology *topology = topology_create("t", 1, HOSTS);

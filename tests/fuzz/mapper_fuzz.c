@@ -24,7 +24,7 @@
 #define ANSWERED       0x04
 #define FRAMES_A_POLL  20000
 #define NUMBERS_MASK   0x3F
-#define AT_KEYED       1 /* in the envelope, and behind it (docs/reference/wire-format.md) */
+#define AT_KEYED       1 /* in the envelope, and after it (docs/reference/wire-format.md) */
 #define AT_SESSION     4
 #define AT_COUNTER     16
 #define AT_TARGET      24
@@ -94,7 +94,7 @@ static void start(struct bench *bench)
 	REQUIRE(mapper_init(&bench->mapper, &config, &bench->agent[SMALL_SELF], 0, 0) == 0);
 }
 
-/* Where a frame gets that leaves a device; false if nowhere. */
+/* Finds where a frame that leaves a device arrives. Returns false if nowhere. */
 static bool travel(const struct mapper_frame *frame, struct small_end from, struct small_end *at)
 {
 	const struct frame_header *header = frame_header_const(frame->data);
@@ -113,7 +113,7 @@ static bool travel(const struct mapper_frame *frame, struct small_end from, stru
 	}
 }
 
-/* To the agent that it is for, and the answer back. */
+/* Delivers it to its agent, and the answer back. */
 static void deliver(struct bench *bench, const struct mapper_frame *frame)
 {
 	static struct mapper_frame answer;
@@ -142,7 +142,7 @@ static void poll(struct bench *bench)
 		REQUIRE(frames < FRAMES_A_POLL);
 		deliver(bench, &frame);
 	}
-	/* The next due time is in the future when nothing is left to be sent. */
+	/* When nothing is left to send, the next due time is in the future. */
 	REQUIRE(!mapper_leads(&bench->mapper) ||
 		mapper_due(&bench->mapper, bench->now) > bench->now ||
 		bench->mapper.map.changes != bench->mapper.computed || bench->mapper.stale);
@@ -219,7 +219,7 @@ static void put(uint8_t *at, uint64_t value, unsigned bytes)
 		at[i] = (uint8_t)(value >> 8 * (bytes - 1 - i));
 }
 
-/* A probe that waits, the last one first. */
+/* Returns an open probe, starting with the last one. */
 static uint32_t awaited_probe(const struct discovery *discovery)
 {
 	for (unsigned i = DISCOVERY_OUTSTANDING_MAX; i-- > 0;)
@@ -228,7 +228,8 @@ static uint32_t awaited_probe(const struct discovery *discovery)
 	return 0;
 }
 
-/* As the device would say it: for this life of the mapper, new, and an answer to what is asked. */
+/* As the device would send it: for this life of the mapper, with a new counter, and as an answer to
+ * a request. */
 static void mend(struct bench *bench, uint8_t *payload, unsigned bytes)
 {
 	const struct distribution *distribution = &bench->mapper.distribution;
@@ -247,7 +248,7 @@ static void mend(struct bench *bench, uint8_t *payload, unsigned bytes)
 	}
 }
 
-/* High numbers are a matter of memory only. */
+/* High numbers only take memory. */
 static void lower_number(uint8_t *payload, unsigned bytes)
 {
 	if (bytes == REPLY_PAYLOAD && payload[0] == MAPPER_REPLY)

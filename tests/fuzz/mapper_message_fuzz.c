@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Payloads of scout and mapper frames from the wire: decoding reads nothing beyond them, keeps its
- * ranges, and takes only what encoding writes. The first byte says how many bytes are cut off. */
+/* Payloads of scout and mapper frames from the wire. Decoding reads nothing beyond them, keeps
+ * its ranges, and accepts only what encoding writes. The first byte tells how many bytes are cut
+ * off. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static void require_good(const struct mapper_message *message, const uint8_t *in
 			message->image.data + message->image.bytes <= in + bytes);
 }
 
-/* In memory of its own size, so that a read beyond it shows. */
+/* In memory of exactly its size, so that a read beyond it is detected. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct mapper_message message;

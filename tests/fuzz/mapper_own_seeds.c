@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* mapper_own_seeds FOLDER: writes what devices say to the mapper of mapper_fuzz: replies of known
- * ones and of a new one, in a new life and beside a greater mapper, reports, statuses. */
+/* mapper_own_seeds FOLDER: writes the messages of devices to the mapper of mapper_fuzz: replies of
+ * known devices and of a new one, in a new life and next to a mapper of higher priority, reports,
+ * statuses. */
 
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "seed_file.h"
 #include "wire/mapper_message.h"
 
-#define COMMAND 0x07 /* tagged, mended, answered */
+#define COMMAND 0x07 /* tagged, corrected, answered */
 
 static struct mapper_message from(enum mapper_type type, uint64_t sender)
 {
@@ -65,7 +66,7 @@ static void write_links(FILE *out)
 	put_report(out, 0, 0, true);
 	put_report(out, 2, 1, false);
 	put_report(out, 1, 3, true);
-	put_report(out, SMALL_SELF, 0, false); /* as if by the agent beside the mapper */
+	put_report(out, SMALL_SELF, 0, false); /* as if from the agent at the mapper */
 }
 
 /* A probe is outstanding while the fabric does not answer. */

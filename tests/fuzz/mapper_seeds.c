@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* mapper_seeds FOLDER: writes a good message of each type, as mapper_message_fuzz wants it. */
+/* mapper_seeds FOLDER: writes a good message of each type, in the form that mapper_message_fuzz
+ * expects. */
 
 #include <stdio.h>
 

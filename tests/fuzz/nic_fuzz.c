@@ -34,7 +34,7 @@
 #define ROOM         256
 
 struct slot {
-	struct weft_packet packet; /* first: what comes back */
+	struct weft_packet packet; /* first, because callbacks receive its address */
 	uint8_t frame[ROOM];
 	bool used;
 };
@@ -46,7 +46,7 @@ struct bench {
 	struct slot slot[PACKETS];
 	weft_time now;
 	unsigned held;
-	/* By peer: the last offer to it, and the last ask or data frame. */
+	/* By peer: the last offer to it, and the last request or data frame. */
 	struct control_flow offered[HOSTS];
 	uint16_t asked_flow[HOSTS];
 	uint32_t asked_sequence[HOSTS], asked_message[HOSTS];
@@ -96,7 +96,7 @@ static void start(struct bench *bench, unsigned kind)
 	config.data_key = bench->tagged ? &data_key : NULL;
 	source_control_config_default(&config.control);
 	config.control.kind = kind % (SOURCE_CONTROL_DRB_CC + 1);
-	if (config.control.kind == SOURCE_CONTROL_DCQCN) /* has the virtual clock only */
+	if (config.control.kind == SOURCE_CONTROL_DCQCN) /* exists on the virtual clock only */
 		config.control.kind = SOURCE_CONTROL_NONE;
 	config.control.host = 0;
 	config.control.hosts = HOSTS;
@@ -127,7 +127,7 @@ static struct slot *find_slot(struct bench *bench)
 	return NULL;
 }
 
-/* Sets the fields of a frame that a peer which has read everything would. */
+/* Sets the fields of a frame like a peer that has read all frames. */
 static void make_true(const struct bench *bench, struct frame_fields *fields, uint8_t *payload)
 {
 	unsigned peer = fields->source;
@@ -165,7 +165,7 @@ static void make_true(const struct bench *bench, struct frame_fields *fields, ui
 	}
 }
 
-/* The first bytes of the payload are an extension; the check of some is made right. */
+/* The first bytes of the payload are an extension. Some get a correct check. */
 static void put_extension(struct frame_fields *fields, uint8_t *at, bool right)
 {
 	struct latency_extension extension;
@@ -245,7 +245,8 @@ static void send_message(struct bench *bench, uint8_t how)
 	nic_send(bench->nic, &message, bench->now);
 }
 
-/* To each host none, a route, or by table, as 'how' says. The former ones are freed at once. */
+/* Gives each host no route, a route, or a table entry, depending on 'how'. The former routes are
+ * freed immediately. */
 static void change_routes(struct bench *bench, uint8_t how)
 {
 	const uint8_t route[] = {ROUTE_PORT_BIT | 3, ROUTE_TYPE_HOST};
@@ -275,7 +276,7 @@ static void obey(struct bench *bench, uint8_t orders, uint8_t how)
 		nic_resume(bench->nic, bench->now);
 }
 
-/* A frame in transit: still a good one with the bytes that changed. */
+/* A frame in transit is still good with the changed bytes. */
 static void pass_on(struct bench *bench, struct weft_packet *packet)
 {
 	struct slot *slot = (struct slot *)packet;

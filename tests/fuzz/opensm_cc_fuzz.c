@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Options files of OpenSM: what is accepted is in range; what is refused has a reason in one line
- * that begins with the file. */
+/* Reads OpenSM options files. Accepted values are in range. Refused input gives a one-line reason
+ * that starts with the file name. */
 
 #include <string.h>
 

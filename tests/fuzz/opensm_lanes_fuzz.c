@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Dumps of InfiniBand routes, one input in all three places: what is accepted can be verified, what
- * is refused has a reason in one line. */
+/* Reads dumps of InfiniBand routes, with the same input for all three files. Accepted routes can be
+ * verified. Refused input gives a one-line reason. */
 
 #include "route/formats/opensm_tables.h"
 
@@ -32,7 +32,7 @@ static void try_lanes(struct opensm_nodes *nodes, const struct route_table *tabl
 	route_set_destroy(set);
 }
 
-/* With what a listing with another numbering of ports says, or by descriptions alone. */
+/* With the data of a listing that numbers ports differently, or with descriptions alone. */
 static void try_nodes(const struct topology *topology, const struct ib_addresses *addresses,
 	const char *text, size_t size)
 {

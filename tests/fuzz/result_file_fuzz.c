@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Results in files, and parts of results from the processes of a lab: what is refused has a reason
- * in one line that begins with the file. */
+/* Reads result files, and parts of results from the processes of a lab. Refused input gives a
+ * one-line reason that starts with the file name. */
 
 #include <stdio.h>
 #include <string.h>

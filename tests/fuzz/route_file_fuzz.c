@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Route files: what is accepted can be judged, and written and read again without change; what is
- * refused has a reason that names the place. */
+/* Reads route files. Accepted routes can be judged, and written and read again without a change.
+ * Refused input gives a reason with the position. */
 
 #include "route/formats/route_binary.h"
 #include "route/formats/route_file.h"
@@ -15,7 +15,7 @@
 #include "route/verify/route_verify.h"
 #include "wire/crc.h"
 
-/* A header that is part of a good file is good alone, and says the same. */
+/* A header that is part of a good file is also good alone, and has the same contents. */
 static void try_header(const void *bytes, size_t size, const struct route_file *whole)
 {
 	bool good = whole->set != NULL || whole->table != NULL;
@@ -93,7 +93,7 @@ static void try_file(const struct topology *topology, const struct route_file *f
 	route_report_free(&report);
 }
 
-/* Puts right the checksums of a binary file, which would stop everything else that is wrong. */
+/* Corrects the checksums of a binary file, which would hide all other errors. */
 static void repair(uint8_t *bytes, size_t size)
 {
 	size_t at = strlen(ROUTE_BINARY_MAGIC);

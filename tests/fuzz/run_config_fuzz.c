@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Run and lab files, with an override in the first line when it begins with '#set ': what is
- * accepted explains itself as a file that reads back to the same; what is refused has a reason in
- * one line. */
+/* Reads run and lab files, with an override in the first line if that starts with '#set '. An
+ * accepted file explains itself as a file that reads back to the same configuration. Refused input
+ * gives a one-line reason. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static void require_reason(const struct error *error)
 	REQUIRE(error->text[0] != '\0' && strchr(error->text, '\n') == NULL);
 }
 
-/* Resolves sources and destinations in a small network; large ones and files are left out. */
+/* Resolves senders and destinations in a small network. Large networks and files are left out. */
 static void try_hosts(const struct run_config *config)
 {
 	struct topology *topology = topology_generate("ring:switches=5,hosts=2", NULL);

@@ -55,7 +55,7 @@ static void receive(struct bed *bed, unsigned count)
 		shared_ring_release(&bed->rx, record[found - 1].next);
 }
 
-/* The two halves are one memory in a true ring. */
+/* In a real ring, the two halves are the same memory. */
 static bool send(struct bed *bed, const uint8_t *data, unsigned bytes)
 {
 	uint8_t *room = shared_ring_reserve(&bed->tx, bytes, bytes);
@@ -83,7 +83,7 @@ static void do_record(
 	case 2:
 		write_bytes(bed, 4 * argument, data, bytes);
 		break;
-	case 3: /* near the truth */
+	case 3: /* near the correct value */
 		atomic_fetch_add(&bed->marks.written, (uint64_t)(int8_t)argument);
 		break;
 	case 4:

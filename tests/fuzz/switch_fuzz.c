@@ -27,11 +27,11 @@
 #define PACKETS 512
 #define STEP_PS (500 * PS_PER_US)
 
-/* A packet and its frame, as a buffer of the poll loop has both. */
+/* A packet and its frame, in one buffer as in the poll loop. */
 struct buffer {
 	struct weft_packet packet;
 	uint8_t frame[FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_LATENCY_BYTES + 256];
-	bool used; /* the switch has it */
+	bool used; /* the switch owns it */
 	/* On arrival, of data with an extension. */
 	bool has_extension;
 	struct latency_extension extension;
@@ -64,7 +64,7 @@ static void give_back(struct bed *bed, struct weft_packet *packet)
 {
 	struct buffer *buffer = (struct buffer *)packet;
 
-	REQUIRE(buffer->used); /* nothing comes back twice */
+	REQUIRE(buffer->used); /* nothing is returned twice */
 	buffer->used = false;
 	bed->held--;
 }
@@ -103,8 +103,8 @@ static struct latency_extension *extension_of(void *ctx, const struct weft_packe
 	return latency_of_frame(((struct buffer *)(uintptr_t)packet)->frame);
 }
 
-/* The switch keeps a right check right, the time never falls, and the flows that are there stay. It
- * leaves an extension with a wrong check as it is. */
+/* The switch keeps a correct check correct, the time never decreases, and existing flows stay. It
+ * does not change an extension with a wrong check. */
 static void require_extension_kept(struct buffer *buffer)
 {
 	const struct latency_extension *before = &buffer->extension;
@@ -123,7 +123,7 @@ static void require_extension_kept(struct buffer *buffer)
 		REQUIRE(now->flows <= CN_FLOWS_MAX);
 }
 
-/* As the poll loop does with what is not link-local. */
+/* Like the poll loop with frames that are not link-local. */
 static void arrive(struct bed *bed, struct buffer *buffer, unsigned input, unsigned bytes)
 {
 	const struct frame_header *header = frame_header_const(buffer->frame);
@@ -139,7 +139,7 @@ static void arrive(struct bed *bed, struct buffer *buffer, unsigned input, unsig
 	switch_receive(bed->sw, packet, bed->now);
 }
 
-/* The first bytes of the payload are an extension; the check of some is made right. */
+/* The first bytes of the payload are an extension. Some get a correct check. */
 static void seal_extension(struct buffer *buffer, bool right)
 {
 	struct latency_extension *extension = latency_of_frame(buffer->frame);
@@ -201,7 +201,7 @@ static void try_link_local(struct bed *bed, unsigned input, const uint8_t *data,
 		congestion_control_on_arn(bed->sw->congestion, input, &arn, bed->now, bed->now);
 }
 
-/* Neighbours whose credits are right, so that data goes on, too. */
+/* Neighbours with correct credits, so that data also continues. */
 static void meet(struct bed *bed, unsigned port, uint32_t limit)
 {
 	struct link_end *link = &bed->sw->port[port].link;
@@ -215,7 +215,7 @@ static void meet(struct bed *bed, unsigned port, uint32_t limit)
 	link_end_fill_credit(link, &credit, bed->now);
 }
 
-/* A pointer that the switch keeps to the old tables is found, because they are freed. */
+/* If the switch keeps a pointer to the old tables, it is found, because they are freed. */
 static void exchange(struct bed *bed, const uint8_t *data, unsigned bytes, bool rule)
 {
 	uint8_t *port = malloc(HOSTS);
@@ -329,7 +329,7 @@ static void time_departures(struct bed *bed, unsigned kind)
 	switch_set_contention(bed->sw, &bed->contention);
 }
 
-/* Bits of 'kind': VOQs, adaptive routing with notifications, which needs them; waiting times. */
+/* Bits of 'kind': VOQs; adaptive routing with notifications, which needs them; waiting times. */
 static void begin(struct bed *bed, unsigned kind)
 {
 	const struct congestion_detector_config detector = {.hcdth_ppm = 500000,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Topology files and generator texts: what is accepted is whole, and written and read again without
- * change; what is refused has a reason in one line that names the place. */
+/* Reads topology files and generator texts. An accepted topology is complete, and is written and
+ * read again without a change. Refused input gives a one-line reason with the position. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static void check_accepted(const struct topology *topology)
 	free(second);
 }
 
-/* More than three digits in a row. */
+/* Returns true if there are more than three digits in a row. */
 static bool has_big_number(const char *spec)
 {
 	unsigned digits = 0;
@@ -61,7 +61,7 @@ static bool has_big_number(const char *spec)
 	return digits == 4;
 }
 
-/* A generator's text, kept small: big networks are tried elsewhere. */
+/* The text of a generator, kept small. Other tests use large networks. */
 static void try_generator(const uint8_t *data, size_t size)
 {
 	struct topology *topology;

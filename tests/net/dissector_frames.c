@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Writes a pcapng file of frames, good and damaged, made by lib/wire; dissector_test.py knows which
- * is which by its number. */
+/* Writes a pcapng file of good and damaged frames, created by lib/wire. dissector_test.py
+ * identifies them by their numbers. */
 
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void put(struct writer *writer, unsigned bytes, const char *comment)
 	put_cut(writer, bytes, bytes, comment);
 }
 
-/* h1 to h5 by two switches and an in-transit host; 100 bytes. */
+/* h1 to h5 through two switches and an in-transit host; 100 bytes. */
 static const uint8_t route[] = {
 	PORT(3), PORT(1) | ROUTE_ADAPTIVE, ROUTE_TYPE_ITB, PORT(2), ROUTE_TYPE_HOST};
 
@@ -72,7 +72,7 @@ static unsigned build_data(struct writer *writer, const struct frame_fields *fie
 	return frame_build(writer->frame, fields);
 }
 
-/* 1 to 4: as they should be. */
+/* 1 to 4: correct frames. */
 static void put_good_data(struct writer *writer)
 {
 	struct frame_fields fields = data_fields();
@@ -136,7 +136,7 @@ static uint16_t ip_checksum(const uint8_t *header)
 	return (uint16_t) ~(sum % 0x10000 + sum / 0x10000);
 }
 
-/* UDP with so many bytes. */
+/* UDP with this many bytes. */
 static unsigned put_ip(uint8_t *at, uint8_t bytes)
 {
 	static const uint8_t packet[28] = {0x45, 0, 0, 28, 0, 1, 0, 0, 64, 17, 0, 0, 10, 87, 0, 2,
@@ -153,7 +153,7 @@ static unsigned put_ip(uint8_t *at, uint8_t bytes)
 	return (unsigned)sizeof(packet) + bytes;
 }
 
-/* 9: an IPv4 packet of a program; 10: within an Ethernet frame; 11: its checksum is wrong. */
+/* 9: an IPv4 packet of a program; 10: inside an Ethernet frame; 11: with a wrong checksum. */
 static void put_programs(struct writer *writer)
 {
 	static const uint8_t ethernet[14] = {2, 0, 0, 0, 0, 6, 2, 0, 0, 0, 0, 2, 8, 0};
@@ -170,7 +170,7 @@ static void put_programs(struct writer *writer)
 	put(writer, frame_build(writer->frame, &fields), NULL);
 }
 
-/* 68: an IPv4 packet of a program, of which the capture has not all. */
+/* 68: an IPv4 packet of a program that the capture truncated. */
 static void put_cut_program(struct writer *writer)
 {
 	struct frame_fields fields = data_fields();
@@ -180,7 +180,7 @@ static void put_cut_program(struct writer *writer)
 		(unsigned)(FRAME_HEADER_BYTES + sizeof(route)) + 40, NULL);
 }
 
-/* Changes a byte of the header and puts the CRC right again. */
+/* Changes a byte of the header and corrects the CRC again. */
 static void impairment(struct writer *writer, size_t offset, uint8_t value)
 {
 	struct frame_header *header = frame_header(writer->frame);
@@ -191,7 +191,7 @@ static void impairment(struct writer *writer, size_t offset, uint8_t value)
 	header->crc_be = (uint16_t)(crc >> 8 | crc << 8);
 }
 
-/* 12 to 22: one thing wrong in each. */
+/* 12 to 22: one error in each. */
 static void put_bad(struct writer *writer)
 {
 	static const struct {
@@ -226,7 +226,7 @@ static void put_bad(struct writer *writer)
 	put(writer, 30, NULL);
 }
 
-/* 23: ends at a port; 24: a type that nobody knows; 25: elements after the host. */
+/* 23: ends at a port; 24: an unknown type; 25: elements after the host. */
 static void put_bad_routes(struct writer *writer)
 {
 	static const uint8_t routes[][3] = {
@@ -240,9 +240,9 @@ static void put_bad_routes(struct writer *writer)
 	}
 }
 
-/* 26: as 1, cut by the capture; 27: a device that says what it does; 28: and another reason; 29: a
- * credit frame of a wrong length; 30: an empty hello; 31: the greatest frame; 32: a notification;
- * 33: one of a VC that there is not. */
+/* 26: as 1, truncated by the capture; 27: a device with a comment; 28: with another reason; 29: a
+ * credit frame of wrong length; 30: an empty hello; 31: the longest frame; 32: a notification; 33:
+ * a notification of a VC that does not exist. */
 static void put_rest(struct writer *writer)
 {
 	static uint8_t longest[FRAME_ROUTE_MAX];
@@ -305,7 +305,7 @@ static struct mapper_message from_device(enum mapper_type type)
 		.target_session = 0x7001};
 }
 
-/* 34 to 39: what a mapper says. */
+/* 34 to 39: messages of a mapper. */
 static void put_commands(struct writer *writer)
 {
 	static const uint8_t part[] = {1, 2, 3, 4, 5};
@@ -331,7 +331,7 @@ static void put_commands(struct writer *writer)
 	put_mapper(writer, &message);
 }
 
-/* 40 to 43: what devices answer, and a report. */
+/* 40 to 43: answers of devices, and a report. */
 static void put_answers(struct writer *writer)
 {
 	static const uint8_t part[] = {6, 7};
@@ -374,8 +374,8 @@ static void put_answers(struct writer *writer)
 	put_mapper(writer, &message);
 }
 
-/* 44: a body of another length than its type has; 45: a type that nobody knows; 46: no message at
- * all; 47: a route that ends at a host. */
+/* 44: a body whose length does not match its type; 45: an unknown type; 46: no message; 47: a route
+ * that ends at a host. */
 static void put_bad_mapper(struct writer *writer)
 {
 	struct frame_fields fields = link_fields;
@@ -398,7 +398,7 @@ static void put_bad_mapper(struct writer *writer)
 	put(writer, frame_build(writer->frame, &fields), NULL);
 }
 
-/* 48: a multi-step path on its way; 49: a step without a port before it; 50: three steps. */
+/* 48: a multi-step path in progress; 49: a step without a port before it; 50: three steps. */
 static void put_steps(struct writer *writer)
 {
 	static const uint8_t good[] = {PORT(2), ROUTE_TYPE_STEP, PORT(0), PORT(0), ROUTE_TYPE_STEP,
@@ -435,7 +435,7 @@ static void put_sealed(struct writer *writer)
 	put(writer, FRAME_HEADER_BYTES + fields.payload_bytes + sizeof(seal), NULL);
 }
 
-/* 52: a sender asks for a flow; 53: it is offered one; 54: a step that nobody knows. */
+/* 52: a sender requests a flow; 53: an offer; 54: an unknown step. */
 static void put_flows(struct writer *writer)
 {
 	struct control_flow flow = {.step = CONTROL_FLOW_ASK, .flow = 6, .sequence = 70000};
@@ -451,8 +451,8 @@ static void put_flows(struct writer *writer)
 	put_control(writer, FRAME_FLOW, control_flow_encode(&flow, payload_at(writer, 0)));
 }
 
-/* 55: data that has waited behind two flows; 56: its check is wrong; 57: more flows than there is
- * room for; 58: cut in the extension. */
+/* 55: data that has waited behind two flows; 56: with a wrong check; 57: with more flows than fit;
+ * 58: truncated within the extension. */
 static void put_extensions(struct writer *writer)
 {
 	const struct cn_flow flows[] = {{1, 2}, {3, 4}};
@@ -476,8 +476,8 @@ static void put_extensions(struct writer *writer)
 	put_cut(writer, bytes, 60, NULL);
 }
 
-/* 59: a notification; 60: the answer to a marked frame without extension; 61: a flow twice; 62: a
- * BECN for a frame that was not marked. */
+/* 59: a notification; 60: the answer to a marked frame without extension; 61: with a duplicate
+ * flow; 62: a BECN for a frame that was not marked. */
 static void put_notifications(struct writer *writer)
 {
 	struct cn cn = {.message = 65543,
@@ -500,7 +500,7 @@ static void put_notifications(struct writer *writer)
 	put_control(writer, FRAME_CN, cn_encode(&mark, payload_at(writer, 0)));
 }
 
-/* 63, 64: data with a tag, longer than the shortest frame and not. */
+/* 63, 64: data with a tag, longer than the shortest frame, and not. */
 static void put_tagged(struct writer *writer)
 {
 	static const uint8_t tag[] = {0xB1, 0xB2, 0xB3, 0xB4, 0xB5, 0xB6, 0xB7, 0xB8};
@@ -517,7 +517,8 @@ static void put_tagged(struct writer *writer)
 	}
 }
 
-/* 65: a question after a clock; 66: the answer; 67: one that left before the question came. */
+/* 65: a question about a clock; 66: its answer; 67: an answer that left before the question
+ * arrived. */
 static void put_clocks(struct writer *writer)
 {
 	struct control_clock clock = {.step = CONTROL_CLOCK_ASK,
@@ -534,7 +535,7 @@ static void put_clocks(struct writer *writer)
 	put_control(writer, FRAME_CLOCK, control_clock_encode(&clock, payload_at(writer, 0)));
 }
 
-/* 69: the previous version, which had hosts in the addresses. */
+/* 69: the previous version, with host addresses. */
 static void put_version_2(struct writer *writer)
 {
 	struct frame_fields fields = data_fields();

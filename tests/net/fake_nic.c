@@ -13,7 +13,7 @@
 /* A plug-in must enable its log type itself. */
 RTE_LOG_REGISTER(fake_nic_logtype, pmd.net.fake, NOTICE)
 
-/* --- what it is --- */
+/* --- properties --- */
 
 int fake_nic_refuse(const struct fake_nic *nic, enum fake_step step)
 {
@@ -67,7 +67,7 @@ static int get_info(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	return 0;
 }
 
-/* --- setting it up --- */
+/* --- set-up --- */
 
 static int configure(struct rte_eth_dev *dev)
 {
@@ -153,13 +153,13 @@ static int close_device(struct rte_eth_dev *dev)
 
 static int set_mtu(struct rte_eth_dev *dev, uint16_t mtu)
 {
-	(void)mtu; /* ethdev has checked it and keeps it */
+	(void)mtu; /* ethdev has checked it and stores it */
 	return dev->data->dev_started ? -EBUSY : 0;
 }
 
 static int set_promiscuous(struct rte_eth_dev *dev)
 {
-	(void)dev; /* ethdev keeps it */
+	(void)dev; /* ethdev stores it */
 	return 0;
 }
 
@@ -198,7 +198,7 @@ static int reset_stats(struct rte_eth_dev *dev)
 	return 0;
 }
 
-/* As mlx5 and others name them. */
+/* Named as by mlx5 and other drivers. */
 static int get_extra_names(
 	struct rte_eth_dev *dev, struct rte_eth_xstat_name *names, unsigned count)
 {
@@ -214,7 +214,7 @@ static int get_extra(struct rte_eth_dev *dev, struct rte_eth_xstat *values, unsi
 	return 1;
 }
 
-/* --- coming and going --- */
+/* --- start and end --- */
 
 static int read_clock(struct rte_eth_dev *dev, uint64_t *ticks)
 {

@@ -18,15 +18,15 @@
 struct record {
 	uint32_t bytes; /* SKIP: the ring continues at its start */
 	uint32_t descriptors;
-	uint64_t sent_tsc; /* when it was at the far end */
+	uint64_t sent_tsc; /* arrival time at the far end */
 };
 
 #define SKIP  UINT32_MAX
 #define ALIGN 8u
-/* A NIC fills up what is shorter. */
+/* A NIC pads shorter frames. */
 #define BYTES_MIN (RTE_ETHER_MIN_LEN - RTE_ETHER_CRC_LEN)
 
-/* --- cables of this process alone --- */
+/* --- cables within this process --- */
 
 struct fake_local {
 	struct fake_local *next;
@@ -88,7 +88,7 @@ static void local_put(struct fake_local *local)
 
 /* --- ends --- */
 
-/* Each end opens the file itself, because locks belong to open files. */
+/* Each end opens the file separately, because locks belong to open files. */
 static int open_file(struct fake_cable *cable, const char *name)
 {
 	char path[64];
@@ -207,7 +207,7 @@ static void copy_frame(uint8_t *to, const struct rte_mbuf *frame, uint32_t bytes
 	memset(to + done, 0, bytes - done);
 }
 
-/* Returns whether the far end has room for the frame; *at is its place. */
+/* Returns whether the far end has space for the frame. *at is its position. */
 static bool reserve(struct fake_cable *cable, uint32_t needed, uint32_t descriptors, uint64_t *at)
 {
 	uint64_t tail = __atomic_load_n(&cable->far->tail, __ATOMIC_ACQUIRE);

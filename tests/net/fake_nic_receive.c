@@ -90,7 +90,7 @@ void fake_receiver_free(struct fake_nic *nic)
 
 /* --- frames --- */
 
-/* Returns the segments of a frame with that many bytes; 0: this NIC drops it. */
+/* Returns the number of segments of a frame with that many bytes; 0: this NIC drops it. */
 static uint32_t count_segments(const struct fake_nic *nic, uint32_t bytes)
 {
 	uint32_t needed = (bytes + nic->rx.buffer_bytes - 1) / nic->rx.buffer_bytes;

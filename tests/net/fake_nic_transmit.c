@@ -8,7 +8,7 @@
 
 #include "fake_nic_device.h"
 
-/* Sent mbufs are freed in this number, when no more descriptors are free. */
+/* Sent mbufs are freed in batches of this size, when no more descriptors are free. */
 #define FREE_THRESHOLD 32u
 
 /* --- the ring --- */
@@ -112,7 +112,7 @@ static bool can_send(const struct fake_nic *nic, const struct rte_mbuf *mbuf)
 	       mbuf->pkt_len + RTE_ETHER_CRC_LEN <= nic->arguments.max_frame;
 }
 
-/* Whether it was taken. */
+/* Returns whether it was accepted. */
 static bool transmit_one(struct fake_nic *nic, struct rte_mbuf *mbuf)
 {
 	struct fake_transmitter *tx = &nic->tx;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Cases for skipped_cases_test: some are skipped for a reason, others not. No test of the suite
- * by itself. */
+/* Cases for skipped_cases_test: some are skipped for a reason, others are not. This program is not
+ * a test of the suite. */
 
 #include "needs.h"
 

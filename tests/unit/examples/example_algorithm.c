@@ -8,27 +8,27 @@
 #include "route/route_set.h"
 #include "route/search/legal_routes.h"
 
-/* waypoint: every message goes to a switch drawn at random first and from there to its destination
- * (Valiant and Brebner, STOC 1981), which turns any pattern of traffic into two uniform ones, at
- * twice the length.
+/* waypoint: every message first goes to a random switch, and from there to its destination (Valiant
+ * and Brebner, STOC 1981). This turns any traffic pattern into two uniform ones of twice the
+ * length.
  *
- *	for every pair of hosts: a third switch at random, by way of which
- *		a shortest legal up*\/down* way to it, one of its hosts absorbs the message,
- *		a shortest legal up*\/down* way from it to the destination
+ *	for every pair of hosts, draw a third switch:
+ *		follow a shortest legal up*\/down* path to it, where a host absorbs the message,
+ *		then a shortest legal up*\/down* path to the destination
  *
- * Deadlock freedom: within each half no up arc follows a down arc, so the dependencies of all
- * halves together have no cycle; the ITB between the halves ends the dependency that would join
- * them. Where no third switch serves, the pair goes the legal way without a detour. */
+ * Deadlock freedom: within each half, no up arc follows a down arc, so the dependencies of all
+ * halves together have no cycle. The ITB between the halves ends the dependency that would join
+ * them. If no third switch can be used, the pair uses the legal path without a detour. */
 
-/* All jobs share it: they only read it, and write routes to different destinations. */
+/* All jobs share it. They only read it, and write routes to different destinations. */
 struct waypoint {
 	const struct route_graph *graph;
 	const struct route_options *options;
-	struct legal_search **towards; /* by switch with hosts: the legal ways to it; else NULL */
+	struct legal_search **towards; /* by switch with hosts: the legal paths to it; else NULL */
 	struct route_set *set;
 };
 
-/* Appends one of the shortest legal ways at random; false if the path gets too long. */
+/* Appends one of the shortest legal paths at random. Returns false if the path becomes too long. */
 static bool append_half(
 	struct route_path *path, const struct legal_search *search, uint32_t from, struct rng *rng)
 {
@@ -42,8 +42,8 @@ static bool append_half(
 	return true;
 }
 
-/* By way of the switch where a random host is: switches with more hosts, which can absorb more, are
- * drawn more often. Returns false if that one does not serve. */
+/* Uses the switch of a random host, so switches with more hosts, which can absorb more, are drawn
+ * more often. Returns false if that switch cannot be used. */
 static bool find_detour(const struct waypoint *waypoint, uint32_t from, uint32_t to,
 	struct rng *rng, struct route_path *path)
 {
@@ -72,8 +72,8 @@ static int add_pair(
 	struct rng rng;
 
 	if (from == ROUTE_GRAPH_NONE || legal_search_count(waypoint->towards[to], from) == 0)
-		return 0; /* nothing connects them: no route, and no error */
-	/* By the pair, not by the order of work: the same routes for any number of jobs. */
+		return 0; /* not connected: no route, which is not an error */
+	/* Keyed by the pair, not by the order of work: the same routes for any number of jobs. */
 	rng_init(&rng, options->seed, per_host ? source : from, per_host ? destination : to);
 	if (!find_detour(waypoint, from, to, &rng, &path)) {
 		path = (struct route_path){.links = 0};
@@ -103,7 +103,7 @@ static int fill_part(void *context, unsigned job, unsigned jobs, struct error *e
 	return result;
 }
 
-/* One search for each switch that a half can end at; false if out of memory. */
+/* One search for each switch where a half can end. Returns false if out of memory. */
 static bool search_all(const struct waypoint *waypoint, const bool *up)
 {
 	for (uint32_t at = 0; at < waypoint->graph->switches; at++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A star: switch 0 in the middle, port i of it to leaf i + 1; a leaf's port 0 leads to the middle,
- * hosts after. */
+/* A star: switch 0 is in the middle, and its port i leads to leaf i + 1. Port 0 of a leaf leads to
+ * the middle, and its hosts follow. */
 
 #include "topo/generator.h"
 

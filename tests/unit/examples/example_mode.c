@@ -3,8 +3,8 @@
 #include "switch/adaptive_routing.h"
 
 /* Two choices (Mitzenmacher, The Power of Two Choices in Randomized Load Balancing, IEEE TPDS 12,
- * 2001): the primary port, unless one alternative drawn at random has more credits where the packet
- * would be stored. The cost does not grow with the number of ports. */
+ * 2001). Uses the primary port, unless an alternative drawn at random has more credits where the
+ * packet would be stored. The cost does not grow with the number of ports. */
 
 static unsigned choose(struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
 {

@@ -4,7 +4,7 @@
 
 #include "traffic/traffic_pattern.h"
 
-/* Tornado (Dally and Towles, Principles and Practices of Interconnection Networks, 3.2): each of N
+/* Tornado (Dally and Towles, Principles and Practices of Interconnection Networks, 3.2). Each of N
  * hosts sends to the host (N - 1) / 2 numbers after its own, in a ring of all numbers. */
 
 static int init(void **state, const struct traffic_config *config, struct error *error)

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "queuing/queuing.h"
 
-/* By the source's place on its leaf and nothing else: what a host has clogged delays those that
- * share its queue, and never its neighbours. */
+/* Chooses the queue only from the source's position on its leaf. A congested flow of a host
+ * therefore delays only hosts that share its queue, and never its neighbours. */
 
 static uint32_t queue(const struct queuing *queuing, uint32_t source, uint32_t destination)
 {

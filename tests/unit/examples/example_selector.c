@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "nic/selectors/route_choice.h"
 
-/* The better of two routes drawn at random (Mitzenmacher, The Power of Two Choices in Randomized
- * Load Balancing, IEEE TPDS 12, 2001): the one on which the latest message was held back less.
- * Hosts that learn the same do not all move to the same route. */
+/* Chooses the better of two routes drawn at random (Mitzenmacher, The Power of Two Choices in
+ * Randomized Load Balancing, IEEE TPDS 12, 2001): the one on which the latest message was delayed
+ * less. Hosts with the same information therefore do not all move to the same route. */
 
 static unsigned choose(struct route_choice *choice, const struct route_choice_message *message)
 {
