@@ -211,7 +211,7 @@ static const struct kind kinds[] = {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* Other common names of kinds. */
+/* Other names that are common for these kinds. */
 static const char *const aliases[][2] = {{"all-to-all", "alltoall"}, {"all-to-allv", "alltoallv"},
 	{"allreduce-recursive-doubling", "allreduce"}};
 

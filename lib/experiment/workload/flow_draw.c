@@ -379,7 +379,7 @@ static int compare_flows(const void *a, const void *b)
 		return x->start_ps < y->start_ps ? -1 : 1;
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
-	/* Two flows of a host in the same nanosecond. */
+	/* A host can start two flows in the same nanosecond. */
 	if (x->to != y->to)
 		return x->to < y->to ? -1 : 1;
 	return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
