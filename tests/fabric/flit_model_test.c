@@ -328,7 +328,7 @@ UNIT_TEST(programming_holds_the_link)
 	flit_bed_end(&bed);
 }
 
-/* Returns how many messages in transit h1 sends between two of its own, while 'own' of these
+/* Checks how many messages in transit h1 sends between two of its own, while 'own' of these
  * wait. */
 static void expect_share(uint32_t own, uint32_t share)
 {

@@ -486,7 +486,8 @@ static bool plant_tail(struct plant *plant)
 	return true;
 }
 
-/* Returns the interface of this port on the same switch. Returns false if there is none. */
+/* Moves the record to this port of the same switch. Returns false if the capture has no such
+ * port. */
 static bool move_output(struct plant *plant, uint8_t port)
 {
 	const struct record *record = &plant->shot->record[plant->record];

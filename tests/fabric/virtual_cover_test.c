@@ -49,8 +49,8 @@ static void draw_case(struct rng *rng, char set[10][64])
 	snprintf(set[9], 64, "switch.routing-delay=%uns", (unsigned)draw(rng, 0, 300));
 }
 
-/* Returns the worst of all links on the flow's path. In this uniform network, all links are on
- * it. */
+/* Returns the minimum over all links, because in this uniform network the flow's path can be any of
+ * them. */
 static uint32_t bound_of(const struct virtual_lab *lab)
 {
 	uint32_t min = UINT32_MAX;

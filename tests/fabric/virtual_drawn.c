@@ -164,8 +164,8 @@ static void draw_traffic(struct rng *rng, struct drawn *drawn)
 	add(drawn, PICK(rng, "traffic[1].stop=30us", "traffic[1].stop=45us"));
 }
 
-/* Shorter than the delays between switches, longer, or equal. Some messages use only these
- * links. */
+/* Shorter than the delays between switches, longer, or equal. Reports that cross no link take this
+ * delay. */
 static weft_time draw_host_delay(struct rng *rng)
 {
 	static const weft_time delays[] = {0, PS_PER_NS, 7 * PS_PER_NS, 150 * PS_PER_NS, PS_PER_US};

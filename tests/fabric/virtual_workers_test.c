@@ -68,7 +68,7 @@ UNIT_TEST(all_workers_have_event_queues_for_their_share_of_the_events)
 		assert_int_equal(virtual_partition_at(lab.fabric, i)->events->shift, whole + 2);
 }
 
-/* Runs with two workers. 'sets' ends with NULL. */
+/* Expects that two workers refuse the settings. 'sets' ends with NULL. */
 static void expect_refused(const char *const *sets, const char *why)
 {
 	struct drawn drawn = {.sets = 0};

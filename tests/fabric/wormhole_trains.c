@@ -135,7 +135,7 @@ static int compare_marks(const void *left, const void *right)
 	return (int)a->sender.port - (int)b->sender.port;
 }
 
-/* Compares by cycle. Messages that a host gets in the same cycle keep their order in the list. */
+/* Inserts a message in order of cycles. Messages of the same cycle keep their order in the list. */
 static void queue_add(const struct wormhole_case *the_case, struct queue *queue, uint32_t number)
 {
 	uint64_t cycle = the_case->message[number].cycle;

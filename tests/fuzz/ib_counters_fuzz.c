@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Reads counters of InfiniBand ports. Accepted input contains a port whose data is below the
- * counter's maximum. For refused or omitted input, there is a one-line reason that starts with the
- * file name. */
+/* Reads counters of InfiniBand ports. Accepted ports are in range, and a known counter is not at
+ * its maximum. For refused or omitted input, there is a one-line reason that starts with the file
+ * name. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -516,7 +516,7 @@ static char *written(const struct yaml_field *fields, const void *object)
 	return text;
 }
 
-/* Returns a value that the key accepts, a different one for each 'number'. */
+/* Writes a value that the key accepts, a different one for each 'number'. */
 static void draw_value(const struct yaml_field *field, unsigned number, char text[QUANTITY_TEXT])
 {
 	static const char *const forms[][3] = {{"<path>", "/a", "/b"}, {"<factor>", "1.25", "2.5"},
@@ -654,7 +654,7 @@ UNIT_TEST(a_number_of_a_pattern_has_an_initial_value_or_may_be_absent)
 	}
 }
 
-/* Checked before the senders are known. Returns "" if the configuration is valid. */
+/* Checks everything up to the traffic sources. 'error' stays "" if the configuration is valid. */
 static void check_all(const char *text, const char *set, struct error *error)
 {
 	OWNED(run_config) *config = parse_set(text, set, error);

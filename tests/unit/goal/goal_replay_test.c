@@ -105,7 +105,7 @@ UNIT_TEST(irequires_waits_for_the_beginning_only)
 	finish(made, goal);
 }
 
-/* Returns the order of the sends by tag, for the recvs of one rank. */
+/* Checks the order of the sends by tag, for the recvs of one rank. */
 static void check_matching(const char *recvs, const char *ended_after_each)
 {
 	struct goal *goal;

@@ -331,7 +331,7 @@ UNIT_TEST(sinks_may_share_the_counters_by_source)
 		measure_sink_destroy(sender[i].sink);
 }
 
-/* A sender whose receiver has this many entries, all of them without flows. */
+/* A sender whose sink has this many entries, all of them without flows. */
 static void start_with_entries(struct sender *sender, unsigned entries)
 {
 	static struct measure_sink_flow *const none[2];

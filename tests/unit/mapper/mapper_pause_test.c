@@ -49,7 +49,7 @@ static uint32_t start_paused(struct mapper_fabric *fabric, bool all)
 	assert_int_equal(count_paused(fabric), 0);
 	fabric->mapper[leader].live_from = WEFT_TIME_NEVER;
 	fabric->net.switch_agent[7].idle = false;
-	/* Returns a host that is not involved in the following steps. */
+	/* This host is not involved in the following steps. */
 	net_cut_link(
 		&fabric->net, (uint32_t)fabric->net.topology->host_link[leader == 8 ? 7 : 8], true);
 	while (count_paused(fabric) < 17)

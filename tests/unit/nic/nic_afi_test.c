@@ -42,7 +42,8 @@ static void mark(struct end *end, uint16_t destination)
 	give_arn(end, &arn);
 }
 
-/* Removes the credits in this VC. Open links renew them at each poll, so the link is closed. */
+/* Takes the next frame while this VC has no credits. The poll comes first, because it would renew
+ * them. */
 static bool take_without(struct end *end, unsigned closed, struct box *box)
 {
 	struct credit_tx *tx;

@@ -21,7 +21,7 @@ UNIT_TEST(a_message_is_cut_at_the_mtu_and_its_last_frame_marked)
 	assert_false(end_take(&a, &box));
 }
 
-/* Returns the next frame, and when an ideal interface could have sent it. */
+/* Takes the next frame. Returns when an ideal interface could have sent it. */
 static weft_time take_ready(struct end *end, enum frame_kind kind, struct box *box)
 {
 	assert_true(end_take(end, box));

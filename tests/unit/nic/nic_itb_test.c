@@ -226,7 +226,7 @@ UNIT_TEST(input_credits_return_at_once_whatever_the_output_does)
 	assert_null(take(way, &way->middle));
 }
 
-/* Returns 'o' and 'i' for the frames that leave next, as many as 'wanted'. */
+/* Expects 'o' for own frames and 'i' for frames in transit, in the order in which they leave. */
 static void expect_turns(struct way *way, const char *wanted)
 {
 	for (const char *at = wanted; *at != '\0'; at++) {

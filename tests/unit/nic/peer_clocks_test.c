@@ -246,7 +246,7 @@ WORLD_TEST(no_two_open_questions_have_the_same_number)
 	}
 }
 
-/* Exchanges until the clock was known, a second ago. */
+/* Exchanges times for a second, after which the clock is known. */
 static void get_to_know(struct world *world)
 {
 	world->way[0] = world->way[1] = 2 * STEP;

@@ -44,8 +44,8 @@ static uint32_t end_of(const struct buffers *buffers, uint32_t channel)
 	return to.device;
 }
 
-/* Returns the outputs by which packets for 'host' leave the node, if they may take any
- * alternative. */
+/* Fills 'next' with the outputs through which packets for 'host' leave the node, if they may take
+ * any alternative. */
 static void next_for(const struct buffers *buffers, uint32_t node, uint32_t host, uint64_t next[2])
 {
 	uint32_t at = end_of(buffers, node / 2);

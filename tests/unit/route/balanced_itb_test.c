@@ -229,7 +229,7 @@ UNIT_TEST(switches_without_hosts_that_hang_together_have_one_bottom)
 	}
 }
 
-/* Returns the path of a route, ignoring its ITBs. */
+/* Returns true if all routes have the same paths, ignoring their ITBs. */
 static bool same_ways(
 	const struct topology *topology, const struct route_set *a, const struct route_set *b)
 {

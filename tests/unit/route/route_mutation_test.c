@@ -200,7 +200,8 @@ static struct tally try_algorithm(const struct route_algorithm *algorithm, unsig
 	return tally;
 }
 
-/* Adds ITBs at random positions, most of which break no cycle. */
+/* Returns true if the algorithm places ITBs at a share of the switches, where most break no
+ * cycle. */
 static bool spends_many(const struct route_algorithm *algorithm)
 {
 	static const char *const names[] = {"b33-itb", "b50-itb", "b66-itb", "bmax-itb"};

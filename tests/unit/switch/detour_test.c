@@ -306,8 +306,8 @@ UNIT_TEST(ugal_in_a_grid_goes_to_a_drawn_host_if_the_minimal_queue_is_long)
 		expect_about(out[port], PACKETS / 6);
 }
 
-/* The minimal path has 1 link, and detours have 2 or 3 more: for each block, up to 5 blocks
- * wait. */
+/* The minimal path has 1 link, and every detour has 2 + 3. For each block on a detour, up to 5
+ * blocks may wait on the minimal path. */
 UNIT_TEST(ugal_weighs_queues_by_the_links_of_their_paths)
 {
 	uint32_t host_switch[BENCH_HOSTS];

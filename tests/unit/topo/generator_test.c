@@ -170,7 +170,7 @@ UNIT_TEST(host_i_hangs_on_leaf_i_by_hosts_per_leaf)
 	}
 }
 
-/* Marks all switches below a switch, including itself, going only down. */
+/* Returns whether the host is below the device, going only down. */
 static bool is_below(
 	const struct topology *topology, struct topology_port at, uint32_t host, unsigned arity)
 {

@@ -82,7 +82,7 @@ UNIT_TEST(connections_are_shared_where_a_socket_fits)
 	assert_false(has(&command, "ControlMaster=auto"));
 }
 
-/* Returns the position of the sockets of a folder with this name. */
+/* Finds the path of the sockets of a folder with this name. */
 static void find_control(const char *name, char control[LAB_SSH_CONTROL_MAX])
 {
 	char above[] = "/tmp/weft-ssh-XXXXXX", dir[sizeof(above) + 120];
