@@ -34,7 +34,7 @@
 #define ROOM         256
 
 struct slot {
-	struct weft_packet packet; /* first, because callbacks receive its address */
+	struct weft_packet packet; /* first, because the interface returns its address */
 	uint8_t frame[ROOM];
 	bool used;
 };
