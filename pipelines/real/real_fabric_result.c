@@ -421,6 +421,8 @@ static void judge(const struct real_fabric *fabric, struct run_result *result)
 		histogram_merge(&result->fidelity.late_ns, &fabric->worker[i].late_ns);
 	if (fabric->serving)
 		return;
+	fabric_routes_warn_vcs(
+		&fabric->routes, fabric->options.run, run_result_add_warning, result);
 	run_fidelity_judge(result, &fabric->options.run->fidelity, fabric->options.run->dilation);
 	run_result_judge_stall(result, "", result->wall.stall_ns);
 	if (!fabric->incomplete) /* after a signal the run does not wait for frames in flight */

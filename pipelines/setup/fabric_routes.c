@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "experiment/result/run_result.h"
 #include "queuing/vc_ladder.h"
 #include "route/formats/route_file.h"
 #include "route/search/itb_routes.h"
@@ -317,6 +318,45 @@ void fabric_routes_map_sl(const struct fabric_routes *routes, uint8_t sl_to_vc[1
 		sl_to_vc[sl] = routes->queuing == NULL        ? routes->sl_to_vc[sl]
 			       : sl < routes->queuing->queues ? (uint8_t)sl
 							      : 0;
+}
+
+/* Returns the number of VCs that the service levels of the run's traffic use. */
+static unsigned count_sl_vcs(const struct fabric_routes *routes, const struct run_config *run)
+{
+	uint32_t used = run->traffic.count == 0 || run->edges.count > 0 || run->edges.all
+				? UINT32_C(1) << routes->sl_to_vc[0]
+				: 0;
+
+	for (uint32_t i = 0; i < run->traffic.count; i++)
+		used |= UINT32_C(1) << routes->sl_to_vc[run->traffic.at[i].class];
+	return (unsigned)__builtin_popcount(used);
+}
+
+void fabric_routes_warn_vcs(const struct fabric_routes *routes, const struct run_config *run,
+	fabric_routes_tell_fn *tell, void *ctx)
+{
+	const struct vc_rule *rule = fabric_routes_vc_rule(routes);
+	unsigned used = rule != NULL ? rule->classes : count_sl_vcs(routes, run);
+	char text[RUN_REASON_MAX], origin[RUN_ROUTING_ORIGIN];
+	int length;
+
+	/* A mapper's routes are not known here. */
+	if (routes->queuing != NULL || used >= run->sw.vcs ||
+		run->mapper.routes == RUN_ROUTES_MAPPER)
+		return;
+	length = snprintf(text, sizeof(text), "switch.vcs: %u of %u VCs carr%s data; ", used,
+		run->sw.vcs, used == 1 ? "ies" : "y");
+	if (rule != NULL)
+		snprintf(text + length, sizeof(text) - (size_t)length,
+			"%s needs no more: use switch.vcs: %u",
+			run_routing_origin(&run->routing, origin), used);
+	else if (run_config_has_classes(run))
+		snprintf(text + length, sizeof(text) - (size_t)length,
+			"traffic[].class and switch.sl-to-vc choose the VC");
+	else
+		snprintf(text + length, sizeof(text) - (size_t)length,
+			"use switch.vcs: 1, or queuing: dbbm to use all of them");
+	tell(ctx, text);
 }
 
 /* Returns the feature of the run that stores port sets in 64-bit words, or NULL. */

@@ -49,5 +49,11 @@ void fabric_routes_free(struct fabric_routes *routes);
 /* Sets the VC of each service level, for switches and interfaces. */
 void fabric_routes_map_sl(const struct fabric_routes *routes, uint8_t sl_to_vc[16]);
 
+/* Calls 'tell' with one line if data uses fewer VCs than switch.vcs. The line names the key that
+ * would use the others. */
+typedef void fabric_routes_tell_fn(void *ctx, const char *text);
+void fabric_routes_warn_vcs(const struct fabric_routes *routes, const struct run_config *run,
+	fabric_routes_tell_fn *tell, void *ctx);
+
 /* Returns the VC classes of the routes in use, or NULL if there are none. */
 const struct vc_rule *fabric_routes_vc_rule(const struct fabric_routes *routes);

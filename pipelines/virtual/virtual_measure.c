@@ -9,6 +9,7 @@
 #include "measure/measure_window.h"
 #include "measure/starvation.h"
 #include "setup/congestion_setup.h"
+#include "setup/fabric_routes.h"
 #include "switch/congestion_control.h"
 #include "switch/switch_counters.h"
 #include "virtual_control.h"
@@ -406,6 +407,7 @@ int virtual_fabric_result(
 	virtual_pause_result(fabric, result);
 	virtual_reroute_result(fabric, result);
 	virtual_mapper_result(fabric, result);
+	fabric_routes_warn_vcs(&fabric->routes, fabric->run, run_result_add_warning, result);
 	if (fabric->replay != NULL)
 		run_goal_result(fabric->goal->goal, fabric->replay, result);
 	fill_figures(fabric, result);

@@ -163,7 +163,7 @@ const struct yaml_field run_switch_fields[] = {
 	{"mtu", YAML_FIELD_BYTES, YAML_MEMBER(S, mtu_bytes), .min = 64, .max = FRAME_PAYLOAD_MAX,
 		.doc = "Largest payload that switches accept. Each VC must hold a frame of this size."},
 	{"vcs", YAML_FIELD_NUMBER, YAML_MEMBER(S, vcs), .min = 1, .max = FRAME_VCS_MAX,
-		.doc = "Virtual channels per link. They share the buffer equally, so VCs that routes, `queuing` or service levels do not use leave their part of it idle."},
+		.doc = "Virtual channels per link. They share the buffer equally, so VCs that routes, `queuing` or service levels do not use leave their part of it idle; a warning counts them."},
 	{"voq", YAML_FIELD_BOOL, YAML_MEMBER(S, voq),
 		.doc = "Virtual output queues. Without them, an input has one queue per VC."},
 	{"flow-control", YAML_FIELD_CHOICE, YAML_MEMBER(S, flow_control),

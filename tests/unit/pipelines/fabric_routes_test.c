@@ -3,6 +3,7 @@
 
 #include "setup/fabric_routes.h"
 
+#include "experiment/result/run_result.h"
 #include "route/route_algorithm.h"
 #include "unit.h"
 
@@ -203,4 +204,67 @@ UNIT_TEST(routes_are_made_on_demand_where_the_run_can_use_them)
 	assert_false(on_demand("real", "routing: {algorithm: dmodk}"));
 	assert_false(on_demand("virtual",
 		"link: {rate: 1Gbps}\nswitch: {switching: wormhole}\nrouting: {algorithm: dmodk}"));
+}
+
+static void keep_text(void *ctx, const char *text)
+{
+	snprintf(ctx, RUN_REASON_MAX, "%s", text);
+}
+
+/* Checks that the warning is 'expected', or that there is none. */
+static void expect_warning(const char *run_text, const char *expected)
+{
+	struct error error = {""};
+	OWNED(run_config) *run =
+		run_config_parse(run_text, strlen(run_text), "test", NULL, 0, &error);
+	OWNED(topology) *topology = NULL;
+	struct fabric_routes routes;
+	char warning[RUN_REASON_MAX] = "";
+
+	if (run == NULL)
+		fail_msg("%s", error.text);
+	topology = run_config_open_topology(run, &error);
+	if (topology == NULL || fabric_routes_compute(&routes, topology, run, &error) < 0)
+		fail_msg("%s", error.text);
+	fabric_routes_warn_vcs(&routes, run, keep_text, warning);
+	assert_string_equal(warning, expected);
+	fabric_routes_free(&routes);
+}
+
+UNIT_TEST(vcs_that_carry_no_data_are_reported_with_the_key_that_would_use_them)
+{
+	static const struct {
+		const char *network, *keys, *warning;
+	} cases[] = {
+		{"torus:dims=4x4", "routing: {algorithm: dor}\nswitch: {vcs: 4}",
+			"switch.vcs: 2 of 4 VCs carry data; routing.algorithm dor needs no more: use "
+			"switch.vcs: 2"},
+		{"torus:dims=4x4", "routing: {algorithm: dor}\nswitch: {vcs: 2}", ""},
+		{"torus:dims=4x4", "routing: {algorithm: ugal}\nswitch: {vcs: 4}", ""},
+		{"torus:dims=4x4", "routing: {algorithm: dor}\nswitch: {vcs: 4}\nqueuing: dbbm",
+			""},
+		{"mesh:dims=4x4", "routing: {algorithm: dor}\nswitch: {vcs: 4}",
+			"switch.vcs: 1 of 4 VCs carries data; use switch.vcs: 1, or queuing: dbbm to "
+			"use all of them"},
+		{"mesh:dims=4x4", "switch: {vcs: 4}\nqueuing: dbbm", ""},
+		{"mesh:dims=4x4", "switch: {vcs: 1}", ""},
+		{"mesh:dims=4x4", "", ""},
+		{"mesh:dims=4x4",
+			"switch: {vcs: 3}\ntraffic: [{pattern: uniform}, {pattern: uniform, class: "
+			"2}]",
+			"switch.vcs: 2 of 3 VCs carry data; traffic[].class and switch.sl-to-vc choose "
+			"the VC"},
+		{"mesh:dims=4x4",
+			"switch: {vcs: 2}\ntraffic: [{pattern: uniform}, {pattern: uniform, class: "
+			"1}]",
+			""},
+	};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[400];
+
+		snprintf(text, sizeof(text), "weft: run/1\ntopology: \"%s\"\n%s\n",
+			cases[i].network, cases[i].keys);
+		expect_warning(text, cases[i].warning);
+	}
 }
