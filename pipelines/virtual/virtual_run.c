@@ -25,6 +25,8 @@
 
 /* Cache size for packets and the used half of the switches. */
 #define CACHE_BYTES (UINT64_C(2) << 20)
+/* Refreshes of credits without any effect after which a schedule is stuck. */
+#define IDLE_REFRESHES 2
 /* Size of a partition's switches: more than for a fat tree of 432 hosts, less than for 3,456 hosts
  * (docs/how-to/use-many-cores.md). */
 #define VERY_LARGE_BYTES (UINT64_C(8) << 20)
@@ -40,6 +42,8 @@ struct run_loop {
 	bool stopped, failed; /* in some rank */
 	uint32_t steps_left;  /* until the next check */
 	uint32_t checks;
+	unsigned idle;          /* successive refreshes after which there was nothing to do */
+	weft_time goal_changed; /* last progress of the schedule at the previous refresh */
 };
 
 static uint64_t count_hops(const struct virtual_fabric *fabric)
@@ -201,6 +205,34 @@ static void run_until(struct run_loop *loop, weft_time limit)
 	set_time(fabric, limit);
 }
 
+static weft_time goal_changed(struct virtual_fabric *fabric)
+{
+	weft_time last = 0;
+
+	for (unsigned i = 0; i < virtual_partitions_count(fabric); i++)
+		last = weft_time_max(last, virtual_partition_at(fabric, i)->goal_state.changed);
+	return last;
+}
+
+/* Ends a schedule that cannot continue, because a rank waits for a message that no rank sends. Call
+ * after each refresh of credits, which may wake hosts. */
+static void end_stuck_schedule(struct run_loop *loop)
+{
+	struct virtual_fabric *fabric = loop->fabric;
+	uint64_t seen[] = {0, 0};
+
+	if (fabric->goal == NULL || fabric->goal_ended != WEFT_TIME_NEVER)
+		return;
+	seen[0] = has_events(fabric) || virtual_packets_out(fabric) > 0 || fabric->faults != NULL ||
+		  virtual_events_due(fabric) != WEFT_TIME_NEVER;
+	seen[1] = goal_changed(fabric);
+	virtual_ranks_max(fabric, seen, 2);
+	loop->idle = seen[0] == 0 && seen[1] == loop->goal_changed ? loop->idle + 1 : 0;
+	loop->goal_changed = seen[1];
+	if (loop->idle == IDLE_REFRESHES)
+		fabric->goal_ended = seen[1];
+}
+
 static void poll_watchdogs(struct virtual_fabric *fabric)
 {
 	for (uint32_t at = 0; at < fabric->switches; at++) {
@@ -294,6 +326,7 @@ static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 			virtual_losses_refresh(fabric, fabric->now);
 			virtual_pause_renew(fabric);
 			loop->refresh_at += device_credit_refresh(fabric->run->hello_ps);
+			end_stuck_schedule(loop);
 		}
 		if (fabric->now >= watch_at) {
 			/* Searches heads that have waited since the search before the last one,

@@ -420,6 +420,22 @@ UNIT_TEST(a_schedule_that_does_not_end_is_judged)
 	assert_string_equal(outcome.judgement.text,
 		"rank 1: recv 'x' (line 6) from 0 tag 9 received no message; 1 operation has not ended");
 	assert_int_equal(result_counter(&outcome.result, "goal_unfinished"), 1);
+	/* It ends when nothing can happen any more, not after measure.duration. */
+	assert_true(outcome.result.to_ns < 10000000);
+	run_result_free(&outcome.result);
+}
+
+/* Its hosts have nothing to do for much longer than it takes to find that a schedule is stuck. */
+UNIT_TEST(a_schedule_that_only_computes_is_not_stuck)
+{
+	static const char *const set[] = {"measure.duration=1s", "measure.sample=100ms"};
+	struct outcome outcome = run_set(
+		"num_ranks 2\nrank 0 {\nc: calc 500000000\ns: send 1b to 1\ns requires c\n}\n"
+		"rank 1 {\nrecv 1b from 0\n}\n",
+		"0ns", "", set, 2);
+
+	assert_int_equal(outcome.judged, 0);
+	assert_int_equal(result_counter(&outcome.result, "goal_unfinished"), 0);
 	run_result_free(&outcome.result);
 }
 
