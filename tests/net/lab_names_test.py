@@ -7,6 +7,7 @@ usage: lab_names_test.py WEFT [CASE...]"""
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -142,6 +143,16 @@ class Names(unittest.TestCase):
         self.assertEqual([lab["file"] for lab in found.values()], paths)
         self.assertEqual([(lab["processes"], lab["running"]) for lab in found.values()], [(3, 3)] * 2)
         self.assertIn(paths[1], self.must("list").stdout)
+
+    def test_list_counts_the_running_processes_as_status_does(self):
+        self.must("up", self.file("stopped"))
+        process = json.loads(self.must("status", "stopped", "--json").stdout)["processes"][0]
+        os.kill(process["pid"], signal.SIGSTOP)
+        self.addCleanup(os.kill, process["pid"], signal.SIGCONT)
+        self.assertEqual((self.labs()["stopped"]["processes"], self.labs()["stopped"]["running"]), (3, 2))
+        self.assertIn("2 of 3 processes", self.must("status", "stopped", code=1).stdout)
+        os.kill(process["pid"], signal.SIGCONT)
+        self.assertEqual(self.labs()["stopped"]["running"], 3)
 
     def test_the_columns_of_list_hold_the_longest_name(self):
         self.must("up", self.file("n" * 23))

@@ -398,6 +398,22 @@ class Restart(unittest.TestCase):
         self.assertEqual([name for name in namespaces if os.path.exists(f"/run/netns/{name}")], [])
 
 
+class Down(unittest.TestCase):
+    def test_down_names_the_programs_that_still_run(self):
+        lab = new_lab("d")
+        self.addCleanup(lab.remove)
+        lab.up()
+        program = subprocess.Popen([WEFT, "lab", "exec", "--no-faketime", lab.name, "h0", "--", "sh", "-c",
+                                    "echo $$; exec sleep 1000"], text=True, stdout=subprocess.PIPE)
+        self.addCleanup(program.stdout.close)
+        self.addCleanup(program.wait)
+        self.addCleanup(program.terminate)
+        pid = program.stdout.readline().strip()
+        done = lab.weft("down")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, f"weft lab: 1 program started in the lab still runs: PID {pid}\n")
+
+
 class Losses(unittest.TestCase):
     def ended(self, lab):
         """Packets that h0's kernel has lost or h1's has got."""

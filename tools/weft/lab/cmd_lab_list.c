@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "experiment/lab/lab.h"
+#include "lab_query.h"
 #include "lab_snapshot.h"
 #include "os/private_dir.h"
 
@@ -58,6 +59,23 @@ int lab_list_each(bool consoles, lab_list_visit visit, void *context, struct err
 	return result;
 }
 
+/* Returns how many processes are running, as in 'weft lab status': they also answer. */
+static unsigned count_running(const struct lab_state *state)
+{
+	struct lab_connection connection;
+	struct error ignored;
+	unsigned running = 0;
+
+	for (unsigned i = 0; i < state->processes; i++) {
+		if (!lab_record_alive(&state->process[i]) ||
+			lab_connect(&connection, &state->process[i], &ignored) < 0)
+			continue;
+		lab_disconnect(&connection);
+		running++;
+	}
+	return running;
+}
+
 /* Length of the longest lab name. */
 #define NAME_COLUMNS (LAB_NAME_MAX - 1)
 
@@ -78,7 +96,7 @@ static int print_lab(void *context, const char *name, const char *dir,
 	lab_snapshot_source(dir, source, sizeof(source));
 	print_title(labs);
 	if (state != NULL)
-		snprintf(processes, sizeof(processes), "%4u/%-4u", lab_state_count_alive(state),
+		snprintf(processes, sizeof(processes), "%4u/%-4u", count_running(state),
 			state->processes);
 	printf("%-*s %9s %8" PRIu32 "  %s\n", NAME_COLUMNS, name, processes,
 		lab_form_dilation(dir, NULL), source);
@@ -96,8 +114,7 @@ static int add_lab(void *context, const char *name, const char *dir, const struc
 			    source, "dilation", (json_int_t)lab_form_dilation(dir, NULL),
 			    "processes",
 			    state != NULL ? json_integer(state->processes) : json_null(), "running",
-			    state != NULL ? json_integer(lab_state_count_alive(state))
-					  : json_null())) != 0)
+			    state != NULL ? json_integer(count_running(state)) : json_null())) != 0)
 		return error_set(error, ENOMEM, "out of memory");
 	return 0;
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd_lab.h"
 #include "experiment/run/run_config.h"
@@ -136,11 +139,62 @@ int lab_expect_one_machine(
 		lab->plan->lab);
 }
 
+#define PROGRAMS_LISTED 8
+
+/* Returns true if 'weft lab exec' or a similar command started the program, or one of its parents.
+ */
+static bool is_of_lab(const struct lab_state *state, const char *pid)
+{
+	char path[sizeof("/proc//environ") + NAME_MAX], *entry = NULL;
+	static const char name[] = "WEFT_LAB=";
+	size_t room = 0;
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%s/environ", pid);
+	file = fopen(path, "re");
+	while (file != NULL && !found && getdelim(&entry, &room, '\0', file) > 0)
+		found = strncmp(entry, name, strlen(name)) == 0 &&
+			strcmp(entry + strlen(name), state->dir) == 0;
+	if (file != NULL)
+		fclose(file);
+	free(entry);
+	return found;
+}
+
+/* Weft does not end the programs of users, but without the lab they are hard to find. */
+static void report_programs(const struct lab_state *state)
+{
+	char list[256] = "";
+	unsigned programs = 0;
+	struct dirent *entry;
+	DIR *processes = opendir("/proc");
+
+	while (processes != NULL && (entry = readdir(processes)) != NULL) {
+		size_t used = strlen(list);
+
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' ||
+			atol(entry->d_name) == getpid() || !is_of_lab(state, entry->d_name))
+			continue;
+		if (programs++ < PROGRAMS_LISTED)
+			snprintf(list + used, sizeof(list) - used, "%s%s", used > 0 ? ", " : "",
+				entry->d_name);
+	}
+	if (processes != NULL)
+		closedir(processes);
+	if (programs > 0)
+		command_fail("lab", EXIT_DONE,
+			"%u program%s started in the lab still run%s: PID %s%s", programs,
+			plural(programs, "s"), programs == 1 ? "s" : "", list,
+			programs > PROGRAMS_LISTED ? ", ..." : "");
+}
+
 int lab_take_down(struct lab_state *state, struct error *error)
 {
 	int result = lab_uplink_remove(state->uplink, error);
 	int killed = (int)lab_end_processes(state, LAB_END_MS);
 
+	report_programs(state);
 	for (unsigned i = 0; i < state->netns_count && result == 0; i++)
 		result = lab_veth_remove(state->netns[i], error);
 	lab_slow_time_forget(state->dir);
