@@ -2,12 +2,15 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "program.h"
 
+#include <getopt.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/option_key.h"
 
 /* Global, because a signal handler has no other access. */
 static atomic_bool stop;
@@ -49,6 +52,19 @@ int program_separator(int argc, char **argv)
 	return 0;
 }
 
+/* Exits if a long option is unknown. argp would print the same message without a hint. */
+static void check_options(const struct argp *argp, unsigned flags, int argc, char **argv)
+{
+	struct option known[OPTION_KNOWN_MAX + 1];
+	char name[OPTION_NAME_MAX], hint[OPTION_HINT_MAX];
+
+	option_of_argp(argp->options, known);
+	if (!option_find_unknown(known, (flags & ARGP_IN_ORDER) != 0, argc, argv, name, hint))
+		return;
+	fprintf(stderr, "%s: unrecognized option '--%s'%s\n", argv[0], name, hint);
+	exit(EXIT_BAD_REQUEST);
+}
+
 void program_parse(const struct argp *argp, unsigned flags, int argc, char **argv, void *options)
 {
 	int first = program_separator(argc, argv);
@@ -61,6 +77,7 @@ void program_parse(const struct argp *argp, unsigned flags, int argc, char **arg
 	for (int i = first + 1; i < argc; i++)
 		if (strcmp(argv[i], "-h") == 0)
 			argv[i] = (char *)"--help";
+	check_options(argp, flags, argc - first, argv + first);
 	argp_parse(argp, argc - first, argv + first, flags, NULL, options);
 	argv[first] = separator;
 }

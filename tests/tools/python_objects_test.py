@@ -47,7 +47,7 @@ class Networks(unittest.TestCase):
 
     def test_wrong_requests_are_errors_with_the_commands_message(self):
         for request, why in ((lambda: weft.route("torus:dims=4x4", "uhu"), "^--algorithm 'uhu': expected minhop, "),
-                             (lambda: weft.route("torus:dims=4x4", "ud", sed=1), "^unrecognized option '--sed=1'"),
+                             (lambda: weft.route("torus:dims=4x4", "ud", sed=1), "^unrecognized option '--sed'; nearest is '--seed'"),
                              (lambda: weft.topology("--json"), "^./--json: No such file")):
             with self.subTest(why=why), self.assertRaisesRegex(weft.Error, why) as caught:
                 request()

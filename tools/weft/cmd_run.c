@@ -19,6 +19,7 @@
 #include "base/quantity.h"
 #include "common/child_process.h"
 #include "common/commands.h"
+#include "experiment/lab/config_keys.h"
 #include "experiment/run/run_config.h"
 #include "setup/credit_cover.h"
 #include "web/cmd_web.h"
@@ -232,31 +233,82 @@ static bool take_set(void *member, const char *value, char expected[COMMAND_EXPE
 	return true;
 }
 
+#define S struct run_request
+static const struct command_option run_options[] = {
+	{"explain", 0, OPTION_SET(S, flag)},
+	{"set", 0, OPTION_WHOLE, .take = take_set},
+	{"clock", 0, OPTION_TEXT(S, clock)},
+	{"dilation", 0, OPTION_TEXT(S, dilation)},
+	{"json", 0, OPTION_TEXT(S, json)},
+	{"csv", 0, OPTION_TEXT(S, ignored)},
+	{"flows", 0, OPTION_TEXT(S, ignored)},
+	{"pcap", 0, OPTION_TEXT(S, ignored)},
+	{"snaplen", 0, OPTION_TEXT(S, ignored)},
+	{"rotate", 0, OPTION_TEXT(S, ignored)},
+	{"filter", 0, OPTION_TEXT(S, ignored)},
+	{"where", 0, OPTION_TEXT(S, ignored)},
+	{"lcores", 0, OPTION_TEXT(S, ignored)},
+	{"workers", 0, OPTION_TEXT(S, ignored)},
+	{"mpi", 0, OPTION_TEXT(S, ignored)},
+	{"quiet", 'q', OPTION_SET(S, flag)},
+	{NULL},
+};
+#undef S
+
+/* Copies the key of run files whose last part has this name, such as traffic[0].load. */
+static bool find_key(const char *name, char *key, size_t size)
+{
+	char *text = NULL, *rest, *line, *dot, *list;
+	size_t length;
+	FILE *keys = open_memstream(&text, &length);
+	bool found = false;
+
+	if (keys == NULL)
+		return false;
+	config_keys_print(keys);
+	if (fclose(keys) != 0 || text == NULL)
+		return false;
+	rest = text;
+	while (!found && (line = strsep(&rest, "\n")) != NULL) {
+		char *word = strsep(&line, " ");
+
+		word = strcmp(word, "run") == 0 ? strsep(&line, " ") : NULL;
+		dot = word != NULL ? strrchr(word, '.') : NULL;
+		found = word != NULL && strcmp(dot != NULL ? dot + 1 : word, name) == 0;
+		list = found ? strstr(word, "[]") : NULL;
+		if (found && list != NULL)
+			snprintf(key, size, "%.*s[0]%s", (int)(list - word), word, list + 2);
+		else if (found)
+			snprintf(key, size, "%s", word);
+	}
+	free(text);
+	return found;
+}
+
+/* Users expect an option for a key of the run file. */
+static int check_options(int argc, char **argv)
+{
+	char name[OPTION_NAME_MAX], hint[OPTION_HINT_MAX], key[OPTION_NAME_MAX];
+	int first = 0;
+
+	/* Arguments before '--' are for the EAL. */
+	for (int i = 1; i < argc && first == 0; i++)
+		first = strcmp(argv[i], "--") == 0 ? i : 0;
+	if (!command_find_unknown(run_options, argc - first, argv + first, name, hint))
+		return EXIT_DONE;
+	if (find_key(name, key, sizeof(key)))
+		return command_fail("run", EXIT_BAD_REQUEST,
+			"unrecognized option '--%s'; use --set %s=VALUE", name, key);
+	return command_fail("run", EXIT_BAD_REQUEST, "unrecognized option '--%s'%s", name, hint);
+}
+
 /* Parses all options of a run, so that --explain can be added to any command. */
 static int parse(struct run_request *request, int argc, char **argv)
 {
-#define S struct run_request
-	static const struct command_option options[] = {
-		{"explain", 0, OPTION_SET(S, flag)},
-		{"set", 0, OPTION_WHOLE, .take = take_set},
-		{"clock", 0, OPTION_TEXT(S, clock)},
-		{"dilation", 0, OPTION_TEXT(S, dilation)},
-		{"json", 0, OPTION_TEXT(S, json)},
-		{"csv", 0, OPTION_TEXT(S, ignored)},
-		{"flows", 0, OPTION_TEXT(S, ignored)},
-		{"pcap", 0, OPTION_TEXT(S, ignored)},
-		{"snaplen", 0, OPTION_TEXT(S, ignored)},
-		{"rotate", 0, OPTION_TEXT(S, ignored)},
-		{"filter", 0, OPTION_TEXT(S, ignored)},
-		{"where", 0, OPTION_TEXT(S, ignored)},
-		{"lcores", 0, OPTION_TEXT(S, ignored)},
-		{"workers", 0, OPTION_TEXT(S, ignored)},
-		{"mpi", 0, OPTION_TEXT(S, ignored)},
-		{"quiet", 'q', OPTION_SET(S, flag)},
-		{NULL},
-	};
-#undef S
-	int result = command_options("run", options, request, &argc, &argv);
+	int result = check_options(argc, argv);
+
+	if (result == EXIT_DONE)
+		result = command_options("run", run_options, request, &argc, &argv);
 
 	if (result != EXIT_DONE)
 		return result;
@@ -412,6 +464,9 @@ int cmd_run(int argc, char **argv)
 	if (result != EXIT_DONE)
 		return (int)result;
 	page = take_web(&argc, argv);
+	result = check_options(argc, argv);
+	if (result != EXIT_DONE)
+		return (int)result;
 	if (page != NULL && ranks > 0)
 		return command_fail("run", EXIT_BAD_REQUEST,
 			"--web cannot be combined with --mpi; 'weft web RESULT.json' shows the result");

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 #include "base/option_key.h"
+
+#include <argp.h>
+#include <getopt.h>
+
 #include "unit.h"
 
 struct options {
@@ -38,4 +42,49 @@ UNIT_TEST(other_keys_store_nothing)
 		assert_false(option_key_store(&options, keys[i], "two"));
 	assert_string_equal(options.first, "one");
 	assert_null(options.second);
+}
+
+/* Returns the message about the first unknown option: "NAME HINT", or "". */
+static const char *unknown_in(bool in_order, int argc, const char *const *argv, char text[160])
+{
+	static const struct argp_option options[] = {{"load", 'l', "SHARE", 0, NULL, 0},
+		{"quiet", 'q', NULL, 0, NULL, 0}, {"live", 1, "FD", OPTION_ARG_OPTIONAL, NULL, 0},
+		{0}};
+	char name[OPTION_NAME_MAX], hint[OPTION_HINT_MAX];
+	struct option known[OPTION_KNOWN_MAX + 1];
+
+	option_of_argp(options, known);
+	text[0] = '\0';
+	if (option_find_unknown(known, in_order, argc, (char *const *)argv, name, hint))
+		snprintf(text, 160, "%s%s", name, hint);
+	return text;
+}
+
+UNIT_TEST(an_unknown_option_is_found_with_the_nearest_one)
+{
+	static const struct {
+		const char *word[4];
+		bool in_order;
+		const char *unknown;
+	} cases[] = {
+		{{"weft", "--laod=5%"}, false, "laod; nearest is '--load'"},
+		{{"weft", "FILE", "--colour"}, false, "colour"},
+		{{"weft", "FILE", "--colour"}, true, ""}, /* an option of the program FILE */
+		{{"weft", "--", "--colour"}, false, ""},
+		{{"weft", "--load", "--colour"}, false, ""}, /* its value */
+		{{"weft", "--load=1", "--colour"}, false, "colour"},
+		{{"weft", "--quiet", "--colour"}, false, "colour"},
+		{{"weft", "--live", "--colour"}, false, "colour"},
+		{{"weft", "--qu", "--help"}, false, ""}, /* an abbreviation, and argp's own */
+	};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[160];
+		int words = 0;
+
+		while (words < 4 && cases[i].word[words] != NULL)
+			words++;
+		assert_string_equal(unknown_in(cases[i].in_order, words, cases[i].word, text),
+			cases[i].unknown);
+	}
 }

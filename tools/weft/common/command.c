@@ -88,13 +88,9 @@ static int store(
 		command, EXIT_BAD_REQUEST, "--%s '%s': expected %s", option->name, value, expected);
 }
 
-int command_options(const char *command, const struct command_option *options, void *request,
-	int *argc, char ***argv)
+static void fill_known(const struct command_option *options,
+	struct option known[COMMAND_OPTIONS_MAX + 1], char letters[2 * COMMAND_OPTIONS_MAX + 1])
 {
-	struct option known[COMMAND_OPTIONS_MAX + 1] = {{NULL}};
-	char letters[2 * COMMAND_OPTIONS_MAX + 1] = "", name[64], *word = (*argv)[0];
-	int key, result = EXIT_DONE;
-
 	for (int i = 0; options[i].name != NULL; i++) {
 		bool flag = options[i].key / OPTION_KEYS == OPTION_SET_ / OPTION_KEYS;
 
@@ -104,6 +100,30 @@ int command_options(const char *command, const struct command_option *options, v
 			snprintf(letters + strlen(letters), 3, "%c%s", options[i].letter,
 				flag ? "" : ":");
 	}
+}
+
+bool command_find_unknown(const struct command_option *options, int argc, char **argv,
+	char name[OPTION_NAME_MAX], char hint[OPTION_HINT_MAX])
+{
+	struct option known[COMMAND_OPTIONS_MAX + 1] = {{NULL}};
+	char letters[2 * COMMAND_OPTIONS_MAX + 1] = "";
+
+	fill_known(options, known, letters);
+	return option_find_unknown(known, false, argc, argv, name, hint);
+}
+
+int command_options(const char *command, const struct command_option *options, void *request,
+	int *argc, char ***argv)
+{
+	struct option known[COMMAND_OPTIONS_MAX + 1] = {{NULL}};
+	char letters[2 * COMMAND_OPTIONS_MAX + 1] = "", name[64], *word = (*argv)[0];
+	char unknown[OPTION_NAME_MAX], hint[OPTION_HINT_MAX];
+	int key, result = EXIT_DONE;
+
+	fill_known(options, known, letters);
+	if (option_find_unknown(known, false, *argc, *argv, unknown, hint))
+		return command_fail(
+			command, EXIT_BAD_REQUEST, "unrecognized option '--%s'%s", unknown, hint);
 	snprintf(name, sizeof(name), "weft %s", command);
 	(*argv)[0] = name; /* prefix of the messages of getopt_long() */
 	optind = 0;
@@ -175,6 +195,8 @@ void command_part_parse(const struct command_parts *parts, const struct command_
 	argp_parser_t parser, unsigned flags, int argc, char **argv, void *input)
 {
 	char doc[DOC_BYTES], name[64], *word = argv[0];
+	struct option known[OPTION_KNOWN_MAX + 1];
+	char unknown[OPTION_NAME_MAX], hint[OPTION_HINT_MAX];
 	const struct argp argp = {
 		.options = part->options,
 		.parser = parser,
@@ -188,6 +210,11 @@ void command_part_parse(const struct command_parts *parts, const struct command_
 			: "0 success, 2 invalid request, 3 not possible on this machine");
 	snprintf(name, sizeof(name), "weft %s %s", parts->command, part->name);
 	argv[0] = name;
+	option_of_argp(part->options, known);
+	if (option_find_unknown(known, (flags & ARGP_IN_ORDER) != 0, argc, argv, unknown, hint)) {
+		fprintf(stderr, "%s: unrecognized option '--%s'%s\n", name, unknown, hint);
+		exit(EXIT_BAD_REQUEST);
+	}
 	argp_err_exit_status = EXIT_BAD_REQUEST;
 	argp_parse(&argp, argc, argv, flags, NULL, input);
 	argv[0] = word;

@@ -61,6 +61,10 @@ struct command_option {
 int command_options(const char *command, const struct command_option *options, void *request,
 	int *argc, char ***argv);
 
+/* Like option_find_unknown(). */
+bool command_find_unknown(const struct command_option *options, int argc, char **argv,
+	char name[OPTION_NAME_MAX], char hint[OPTION_HINT_MAX]);
+
 int cmd_answer(int argc, char **argv);
 int cmd_audit(int argc, char **argv);
 int cmd_capture(int argc, char **argv);
