@@ -47,15 +47,15 @@ static inline bool option_key_store(void *options, int key, const char *value)
 
 /* Long options that no option matches, for messages with a hint. */
 
-#define OPTION_KNOWN_MAX     64
-#define OPTION_NAME_MAX 64
-#define OPTION_HINT_MAX 96
+#define OPTION_KNOWN_MAX 64
+#define OPTION_NAME_MAX  64
+#define OPTION_HINT_MAX  96
 
 struct argp_option;
 struct option;
 
-/* Converts up to OPTION_KNOWN_MAX of argp's options, with its own --help, --usage and --version, for
- * getopt_long(). 'known' has room for one more. */
+/* Converts up to OPTION_KNOWN_MAX of argp's options, with its own --help, --usage and --version,
+ * for getopt_long(). 'known' has room for one more. */
 void option_of_argp(const struct argp_option *options, struct option *known);
 
 /* Finds the first unknown long option before a "--", as getopt_long() would, and copies its name.

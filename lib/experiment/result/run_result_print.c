@@ -330,6 +330,25 @@ static void print_workers(const struct run_result *result, FILE *out)
 			"workers", 100 * (double)helped / (double)rounds);
 }
 
+/* Prints how messages are spaced, on which latencies depend: "constant and poisson arrivals". */
+static void print_arrivals(const struct run_config *run, FILE *out)
+{
+	static const char *const names[] = {ARRIVALS_KINDS(WORD_TEXT)};
+	const char *before = ", ";
+
+	for (unsigned kind = 0; kind < ARRIVALS_UNSET; kind++) {
+		bool used = false;
+
+		for (uint32_t i = 0; i < run->traffic.count; i++)
+			used = used || run->traffic.at[i].value.arrivals == kind;
+		if (!used)
+			continue;
+		fprintf(out, "%s%s", before, names[kind]);
+		before = " and ";
+	}
+	fputs(before[1] == 'a' ? " arrivals\n" : "\n", out);
+}
+
 void run_result_print(const struct run_result *result, const struct run_config *run, FILE *out)
 {
 	fprintf(out, "%s: %" PRIu32 " switch%s, %" PRIu32 " host%s", result->topology,
@@ -346,11 +365,12 @@ void run_result_print(const struct run_result *result, const struct run_config *
 	print_time(result, run, out);
 	print_workers(result, out);
 	if (result->nothing[0] != '\0')
-		fprintf(out, "  %-22s offered %.1f %%, accepted - of the hosts' links\n",
+		fprintf(out, "  %-22s offered %.1f %%, accepted - of the hosts' links",
 			"throughput", 100 * result->offered);
 	else
-		fprintf(out, "  %-22s offered %.1f %%, accepted %.1f %% of the hosts' links\n",
+		fprintf(out, "  %-22s offered %.1f %%, accepted %.1f %% of the hosts' links",
 			"throughput", 100 * result->offered, 100 * result->accepted);
+	print_arrivals(run, out);
 	print_edges(result, out);
 	print_order(result, out);
 	print_few(result, out);
