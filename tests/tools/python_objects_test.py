@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 os.environ["WEFT"] = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/python"))
@@ -122,6 +123,7 @@ class Objects(unittest.TestCase):
 
     def test_seeds_and_values_are_checked(self):
         for words, why in (({"seeds": [1, 3]}, "seeds: expected consecutive numbers"),
+                           ({"seeds": 4}, "seeds: expected consecutive numbers, such as range(1, 6)"),
                            ({"vary": {"switch.vcs": []}}, "vary switch.vcs: expected at least one value"),
                            ({"cases": {"a": {"switch.vcs": 2}}}, "the case 'a' also sets this key"),
                            ({"cases": {}}, "cases: expected 1 to 1000 cases"),
@@ -131,6 +133,14 @@ class Objects(unittest.TestCase):
             with self.subTest(words=words), self.assertRaises(weft.Error) as caught:
                 weft.sweep(self.run_file, **{"vary": {"switch.vcs": [1]}, "out": self.dir / "out", **words})
             self.assertIn(why, str(caught.exception))
+        self.assertFalse((self.dir / "out").exists())
+
+    def test_modules_that_results_need_are_missed_before_the_runs(self):
+        with mock.patch("importlib.util.find_spec", return_value=None):
+            for call, names in ((lambda: weft.run(self.run_file), "pandas"), (lambda: weft.sweep(
+                    self.run_file, {"switch.vcs": [1]}, out=self.dir / "out"), "pandas, scipy")):
+                with self.assertRaisesRegex(weft.Error, f"missing Python modules: {names}; to install: apt install "):
+                    call()
         self.assertFalse((self.dir / "out").exists())
 
     def test_what_is_no_result_is_refused(self):

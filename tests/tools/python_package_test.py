@@ -60,7 +60,7 @@ class Start(unittest.TestCase):
                          (3, "weft sweep: standard output: cannot be written: No space left on device\n"))
 
     def test_control_characters_in_messages_are_written_out(self):
-        self.assertEqual(self.weft("sweep", "\x1b[2J", "-o", "x", "--seeds", "1").stderr,
+        self.assertEqual(self.weft("sweep", "\x1b[2J", "-o", "x", "--seeds", "1:2").stderr,
                          "weft sweep: \\x1b[2J: No such file or directory\n")
 
 

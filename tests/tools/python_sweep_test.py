@@ -155,16 +155,22 @@ class Manifests(unittest.TestCase):
     def test_the_same_sweep_goes_on_though_the_run_file_has_moved(self):
         self.difference(run_file="/elsewhere/run.yaml")
 
-    def test_the_first_difference_is_named(self):
+    def test_every_difference_is_in_words(self):
         for now, why in (
-                ({"configuration": {"switch": {"vcs": 2}}}, "switch.vcs is now 2, but the sweep there started with 1"),
+                ({"configuration": {"switch": {"vcs": 2}}}, "  switch.vcs is now 2; it was 1\n"),
                 ({"vary": [{"key": "a", "values": ["1", "3"]}]},
-                 '--vary[0].values[1] is now "3", but the sweep there started with "2"'),
-                ({"vary": []}, "--vary is now []"),
-                ({"seeds": {"first": 1, "count": 2}}, '--seeds is now {"first":1,"count":2}'),
-                ({"cases": []}, "--cases is now []"), ({"files": {"/t.yaml": 8}}, "/t.yaml has changed"),
+                 "  --vary a is now 1, 3; it was 1, 2\n"),
+                ({"vary": []}, "  --vary a is now not set; it was 1, 2\n"),
+                ({"vary": [self.BASE["vary"][0], {"key": "b", "values": ["x"]}]}, "  --vary b is now x; it was not set\n"),
+                ({"vary": [{"key": 7}]}, "manifest.json there has been damaged"),
+                ({"seeds": {"first": 1, "count": 2}}, "  --seeds is now 1:2; it was not set\n"),
+                ({"cases": [{"name": "b", "set": ["k=1", "l=2"]}]}, "  case 'b' is now k=1, l=2; it was not set\n"),
+                ({"configuration": {"switch": {"vcs": 2, "voq": True}, "traffic": [{"to": ["h1"]}]}},
+                 "  switch.vcs is now 2; it was 1\n  switch.voq is now true; it was not set\n"
+                 "  traffic is now [{to: [h1]}]; it was not set\nto keep it"),
+                ({"configuration": {str(key): key for key in range(9)}}, "\n  and 5 more\n"), ({"files": {"/t.yaml": 8}}, "/t.yaml has changed"),
                 ({"files": {"/u.yaml": 7}}, "/u.yaml has changed"), ({"program": "0b"}, "a different build")):
-            with self.subTest(now=now), self.assertRaisesRegex(Error, "^out contains a different sweep: ") as caught:
+            with self.subTest(now=now), self.assertRaisesRegex(Error, "^out contains a different sweep:\n") as caught:
                 self.difference(**now)
             self.assertIn(why, str(caught.exception))
 

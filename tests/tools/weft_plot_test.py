@@ -470,7 +470,7 @@ class Plot(unittest.TestCase):
         python.chmod(0o755)
         error = self.weft(self.single("r.json", 0.5), "--kind", KINDS[0], "-o", str(self.dir / "x.png"), code=3,
                           env={**os.environ, "WEFT_PYTHON": str(python)})
-        self.assertRegex(error, "^weft plot: the Python module matplotlib is missing; 'apt install python3-weft'")
+        self.assertRegex(error, "^weft plot: missing Python modules: matplotlib; to install: apt install python3-matplotlib")
         self.assertFalse((self.dir / "x.png").exists())
 
 

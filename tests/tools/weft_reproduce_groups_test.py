@@ -340,7 +340,7 @@ class Pictures(Case):
         (self.dir / "pictures/one-torus.png").mkdir(parents=True)
         self.assertRegex(self.call("one.yaml", 2), r"\nweft reproduce: \S*one-torus.png: Is a directory\n")
         with mock.patch.dict(sys.modules, {"matplotlib": None}):
-            self.assertIn("weft reproduce: the Python module matplotlib is missing", self.call("one.yaml", 3))
+            self.assertIn("weft reproduce: missing Python modules: matplotlib; to install: apt install python3-matplotlib", self.call("one.yaml", 3))
 
 
 if __name__ == "__main__":

@@ -301,14 +301,17 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         self.sweep(*LOADS)
         self.run_file.write_text(RUN + "switch: {vcs: 4}\n")
         done = self.sweep(*LOADS, code=2)
-        self.assertIn("switch.vcs is now 4, but the sweep there started with 1; --restart deletes it",
-                      done.stderr)
+        self.assertIn("contains a different sweep:\n  switch.vcs is now 4; it was 1\nto keep it, choose another folder "
+                      "with -o; to continue it, use its options and files; to delete its results and start over, add "
+                      "--restart\n", done.stderr)
         self.assertEqual(len(self.calls()), 4)
 
     def test_another_vary_is_refused_and_restart_begins_anew(self):
         self.sweep(*LOADS)
         other = ("--vary", "traffic[0].load=10%,20%")
-        self.assertIn("--restart", self.sweep(*other, code=2).stderr)
+        self.assertIn("  --vary traffic.0.load is now 10%, 20%; it was 10%, 20%, 30%, 40%\nto keep it",
+                      self.sweep(*other, code=2).stderr)
+        self.assertIn("  --seeds is now 1:2; it was not set\n", self.sweep(*LOADS, "--seeds", "1:2", code=2).stderr)
         self.sweep(*other, "--restart")
         self.assertEqual(len(self.calls()), 6)
         self.assertEqual(self.files(), ["0_load=10%.json", "1_load=20%.json", "manifest.json",
@@ -333,7 +336,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
             (self.out / "manifest.json").write_text(text)
             done = self.sweep(*LOADS, code=2)
             self.assertIn(why, done.stderr)
-            self.assertIn("--restart starts the sweep again", done.stderr)
+            self.assertIn("start over, add --restart", done.stderr)
             self.assertEqual(self.calls(), [])
             self.assertNotIn("already there", self.sweep(*LOADS, "--restart").stdout)
             self.assertEqual(len(self.calls()), 4)
@@ -382,8 +385,8 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         program.write_text(FAKE.read_text() + "# rebuilt\n")
         program.chmod(0o755)
         done = self.sweep(*LOADS, code=2)
-        self.assertIn("weft-fabric is a different build from the one that the sweep there started with; "
-                      "--restart deletes it", done.stderr)
+        self.assertIn("weft-fabric is a different build from the one that the sweep there started with\n",
+                      done.stderr)
         self.sweep(*LOADS, "--restart")
         self.assertEqual(len(self.calls()), 8)
 
@@ -392,7 +395,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         manifest = json.loads((self.out / "manifest.json").read_text())
         del manifest["program"]
         (self.out / "manifest.json").write_text(json.dumps(manifest))
-        self.assertIn("does not record its build of weft-fabric; --restart",
+        self.assertIn("does not record its build of weft-fabric\nto keep it",
                       self.sweep(*LOADS, code=2).stderr)
 
     def test_a_result_of_another_configuration_under_a_points_name_is_run_again(self):
@@ -504,8 +507,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         self.write("cases.yaml", CASES + "# a comment changes nothing\n")
         self.sweep(*args)
         self.write("cases.yaml", CASES.replace("vcs: 2", "vcs: 3"))
-        self.assertIn('--cases[1].set[0] is now "switch.vcs=3", but the sweep there started with '
-                      '"switch.vcs=2"; --restart', self.sweep(*args, code=2).stderr)
+        self.assertIn('case \'two\' is now switch.vcs=3; it was switch.vcs=2\n', self.sweep(*args, code=2).stderr)
 
     def test_bad_cases_are_refused_with_their_place(self):
         for text, why in (
@@ -603,6 +605,22 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         done = self.sweep(*LOADS, "--set", "measure.duration=59s", "--dry-run")
         self.assertEqual(done.stdout, "4 points, about 4.0 min, 1 at a time on the real clock\n")
         self.assertEqual(self.calls(), [])
+
+    def test_modules_that_the_tables_need_are_missed_before_the_first_run(self):
+        python = self.dir / "python"
+        python.write_text(f"#!/bin/sh\nexec {sys.executable} -S \"$@\"\n")
+        python.chmod(0o755)
+        self.env["WEFT_PYTHON"] = str(python)
+        self.assertEqual(self.sweep(*LOADS, "--seeds", "1:2", code=3).stderr, "weft sweep: missing Python modules: "
+                         "scipy; to install: apt install python3-scipy\n")
+        self.assertEqual(self.calls(), [])
+        self.sweep(*LOADS)
+
+    def test_one_number_for_seeds_is_said_to_be_one_seed(self):
+        hint = "weft sweep: --seeds: one seed, the number 4; a range is 1:4\n"
+        self.assertIn(hint, self.sweep("--seeds", "4").stderr)
+        self.assertEqual(self.calls(), ["seed=4"])
+        self.assertNotIn("--seeds", self.sweep("--seeds", "4:5", out=self.dir / "two").stderr)
 
     def test_bad_requests_are_refused_before_anything_runs(self):
         for args, text in (

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from .error import Error, Exit, os_error, printable
+from .error import Error, Exit, missing, os_error, printable
 from .quantity import Parse
 
 COMMANDS = {
@@ -68,8 +68,7 @@ def run(name: str, arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except ModuleNotFoundError as error:
-        more = "'apt install python3-weft' installs all required modules"
-        fault = Error(f"the Python module {error.name} is missing; {more}", Exit.NOT_ABLE)
+        fault = missing((error.name or "weft").partition(".")[0])
     except OSError as error:
         fault = os_error(error)
     except Error as error:

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """weft demo: a two-minute tour on the virtual clock that ends with a picture."""
-import importlib
 import os
 import subprocess
 
 from .asker import program
 from .command import options
-from .error import Error, Exit
+from .error import Error, Exit, need
 from .files import write_text
 
 USAGE = """\
@@ -86,7 +85,7 @@ def main(arguments: list[str]) -> int:
     if rest:
         raise Error(f"'{rest[0]}': too many arguments")
     folder = found.get("o", "weft-demo")
-    importlib.import_module("matplotlib")  # before anything is run
+    need("matplotlib")
     try:
         os.mkdir(folder)
     except FileExistsError:

@@ -4,6 +4,7 @@
 import contextlib
 import enum
 import errno
+import importlib.util
 import re
 from collections.abc import Iterator
 
@@ -42,6 +43,24 @@ def naming(path: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise os_error(error, path) from error
+
+
+def missing(*modules: str) -> Error:
+    """Returns the Error about Python modules that are not installed.
+
+    >>> print(missing("scipy", "yaml"))
+    missing Python modules: scipy, yaml; to install: apt install python3-scipy python3-yaml
+    """
+    packages = " ".join(f"python3-{name}" for name in modules)
+    text = f"missing Python modules: {', '.join(modules)}; to install: apt install {packages}"
+    return Error(text, Exit.NOT_ABLE)
+
+
+def need(*modules: str) -> None:
+    """Raises an Error for modules that will be missed later: call before work that takes long."""
+    absent = [name for name in modules if importlib.util.find_spec(name) is None]
+    if absent:
+        raise missing(*absent)
 
 
 def printable(text: str) -> str:

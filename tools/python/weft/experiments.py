@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .asker import Asker, Shown, load_result
 from .child import run_one
-from .error import Error, Exit
+from .error import Error, Exit, need
 from .files import read_json
 from .sweeping import command, manifest, request
 
@@ -143,6 +143,7 @@ def run(file: PathName, set: Mapping[str, Value] | None = None) -> Result:
     Error, with the message of weft-fabric, if there is none. A result with lost packets or a
     deadlock is one: see json["checks"].
     """
+    need("pandas")  # for the tables of the result
     with Asker() as asker, tempfile.TemporaryDirectory(prefix="weft-run-") as folder:
         fabric = asker.ask("about")["fabric"]
         done = run_one(fabric, os.path.realpath(file), sets_of(set), folder)
@@ -162,7 +163,7 @@ def _add_values(
             raise Error(f"vary {key}: expected at least one value")
         plan.add(request.Vary(key, values))
     if seeds is not None:
-        found = list(seeds)
+        found = list(seeds) if isinstance(seeds, Iterable) else []
         if not found or found[0] < 0 or found != list(range(found[0], found[0] + len(found))):
             raise Error("seeds: expected consecutive numbers, such as range(1, 6)")
         plan.first_seed, plan.seeds = found[0], len(found)
@@ -184,6 +185,7 @@ def sweep(
     folder 'out'. The same call continues after an interruption. 'cases' are named settings, which
     appear in the table's column 'case', or a file with them. 'jobs' 0: as many points at a time as
     there are cores; one on the real clock. An Error means that a point failed."""
+    need("pandas", "scipy")  # for the tables of the results
     if not 0 <= jobs <= request.JOBS_MAX:
         raise Error(f"jobs: {jobs}: expected 0 to {request.JOBS_MAX}")
     asked = request.Sweep(os.fspath(file), sets=sets_of(set), jobs=jobs)

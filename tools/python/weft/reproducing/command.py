@@ -12,7 +12,7 @@ from typing import Any
 
 from ..asker import Asker
 from ..command import note, options
-from ..error import Error, Exit
+from ..error import Error, Exit, need
 from ..files import make_folder
 from ..quantity import TIME, Parse, choice, number, quantity
 from . import pool, published, tables, trial
@@ -179,6 +179,7 @@ class Session:
         if request.only is not None:
             what.select(request.only)
         draws = pictures.wanted(what)
+        need("scipy", *["matplotlib"] * draws)
         if draws:
             pictures.check_folder(request.o)
         pool.make_schedule(what.schedule, request.cache)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..asker import Asker
 from ..command import note, options
-from ..error import Error, Exit
+from ..error import Error, Exit, need
 from ..files import write_text
 from ..quantity import Parse, choice, number
 from . import estimate, manifest, run, slurm, table
@@ -29,7 +29,7 @@ command resumes after an interruption.
   --vary KEY=A,B,C       the values of a key of the run file: routing.algorithm=ud,dmodk
   --vary KEY=LO:HI:STEP  a range: traffic.0.load=10%:100%:10%
   --cases FILE           named settings of several keys each, as the values of 'case'
-  --seeds LO:HI          runs every point once with each seed
+  --seeds LO:HI          runs every point once with each seed; 1:4 are four, 4 is only one
   --set KEY=VALUE        change a key for all points
   --jobs N               points at a time (default: number of cores; 1 on the real clock)
   --on slurm             run the points as tasks of a job array; all machines must share DIR
@@ -78,6 +78,8 @@ def parse(words: list[str]) -> Sweep:
         raise Error(f"expected one run file; found a second: '{rest[1]}'")
     sweep.run_file = rest[0] if rest else ""
     sweep.check()
+    if plan.seeds == 1:
+        note(NAME, f"--seeds: one seed, the number {plan.first_seed}; a range is 1:4")
     if sweep.grace is None and sweep.on:
         sweep.grace = GRACE_S
     if sweep.point is not None:
@@ -119,6 +121,8 @@ def run_all(
     sweep: Sweep, asker: Asker, asked: manifest.Document, real_clock: bool
 ) -> tuple[Outcome, dict[str, Any]]:
     """Runs the points that are missing from the folder; also returns sweep.json."""
+    if sweep.plan.seeds > 1:
+        need("scipy")  # for the intervals
     with manifest.locked(sweep, asked):
         _choose_jobs(sweep, real_clock)
         outcome = run.run(sweep, asker, slurm.Slurm if sweep.on else run.Runner)

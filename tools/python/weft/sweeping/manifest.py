@@ -20,6 +20,11 @@ NAME = "manifest.json"
 FORMAT = "sweep/1"
 OUTPUTS = (NAME, "sweep.csv", "sweep-mean.csv", "sweep.json")
 RESULT_END = ".json"
+TEXT_MAX, SHOWN_MAX = 60, 5  # of a value, and differences
+CHOICES = (
+    "to keep it, choose another folder with -o; to continue it, use its options and files; "
+    "to delete its results and start over, add --restart"
+)
 
 
 def make(sweep: Sweep, asker: Asker) -> tuple[Document, bool]:
@@ -84,32 +89,53 @@ def read(folder: str) -> Document | None:
     return document
 
 
-def _difference(path: str, there: object, asked: object) -> str | None:
-    """Returns the first difference between two documents; 'path' is its position."""
-    if there == asked:
-        return None
-    deeper = None
+def _text(value: object) -> str:
+    """Returns a value of a run file in its syntax, shortened."""
+    if isinstance(value, dict):
+        text = f"{{{', '.join(f'{key}: {_text(inner)}' for key, inner in value.items())}}}"
+    elif isinstance(value, list):
+        text = f"[{', '.join(map(_text, value))}]"
+    elif value is None or isinstance(value, bool):
+        text = {None: "not set", True: "true", False: "false"}[value]
+    else:
+        text = str(value)
+    return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}..."
+
+
+def _differences(path: str, asked: object, there: object) -> Iterator[str]:
+    """Yields the differences between two documents; 'path' is their position."""
     if isinstance(there, dict) and isinstance(asked, dict):
-        for key, value in asked.items():
+        for key in {**asked, **there}:
             place = f"{path}.{key}" if path else str(key)
-            deeper = deeper or _difference(place, there.get(key), value)
+            yield from _differences(place, asked.get(key), there.get(key))
     elif isinstance(there, list) and isinstance(asked, list) and len(there) == len(asked):
-        for index, (before, now) in enumerate(zip(there, asked)):
-            deeper = deeper or _difference(f"{path}[{index}]", before, now)
-    now, then = (
-        "nothing"
-        if value is None
-        else json.dumps(value, separators=(",", ":"), ensure_ascii=False)[:60]
-        for value in (asked, there)
-    )
-    return deeper or f"{path} is now {now}, but the sweep there started with {then}"
+        for index, (now, before) in enumerate(zip(asked, there)):
+            yield from _differences(f"{path}.{index}", now, before)
+    elif there != asked:
+        yield f"{path} is now {_text(asked)}; it was {_text(there)}"
+
+
+def _options(manifest: Document) -> dict[str, str]:
+    """Returns the options of a sweep as its user writes them."""
+    vary, seeds = manifest["vary"], manifest.get("seeds")
+    found = {f"--vary {one['key']}": ", ".join(one["values"]) for one in vary}
+    for case in manifest.get("cases") or []:
+        found[f"case '{case['name']}'"] = ", ".join(case["set"]) or "without changes"
+    if seeds:
+        found["--seeds"] = f"{seeds['first']}:{seeds['first'] + seeds['count'] - 1}"
+    return found
 
 
 def compare(sweep: Sweep, there: Document, asked: Document) -> None:
-    found = []
-    for key in ("configuration", "vary", "seeds", "cases"):
-        path = "" if key == "configuration" else f"--{key}"
-        found.append(_difference(path, there.get(key), asked.get(key)))
+    found = [*_differences("", asked["configuration"], there.get("configuration"))]
+    with contextlib.suppress(KeyError, TypeError, AttributeError):  # a damaged manifest
+        options, before = _options(asked), _options(there)
+        found += _differences("", options, before)
+        if options == before and [*options] != [*before]:
+            found.append("the order of --vary or of the cases has changed")
+    keys = ("vary", "seeds", "cases")
+    if not found and any(there.get(key) != asked.get(key) for key in keys):
+        found.append(f"{NAME} there has been damaged")
     files = there.get("files")
     for path, total in asked["files"].items():
         if not isinstance(files, dict) or files.get(path) != total:
@@ -119,8 +145,12 @@ def compare(sweep: Sweep, there: Document, asked: Document) -> None:
     elif there["program"] != asked["program"]:
         build = "weft-fabric is a different build from the one that the sweep there started with"
         found.append(build)
-    for why in filter(None, found):
-        raise Error(f"{sweep.folder} contains a different sweep: {why}; --restart deletes it")
+    if found:
+        shown = found[:SHOWN_MAX] + [f"and {len(found) - SHOWN_MAX} more"] * (
+            len(found) > SHOWN_MAX
+        )
+        lines = "".join(f"\n  {line}" for line in shown)
+        raise Error(f"{sweep.folder} contains a different sweep:{lines}\n{CHOICES}")
 
 
 def _stems(manifest: Document | None) -> list[str]:
@@ -166,15 +196,14 @@ def _settle(sweep: Sweep, asked: Document) -> None:
         for stem in _stems(there) + _stems(asked):
             remove(sweep.path(stem + RESULT_END), sweep.path(f"{stem}.log"))
     elif damage is not None:
-        raise Error(f"{damage}; --restart starts the sweep again") from damage
+        raise Error(f"{damage}; {CHOICES}") from damage
     elif there is not None:
         compare(sweep, there, asked)
     else:
         names = [stem + RESULT_END for stem in _stems(asked)]
         found = next((name for name in names if os.path.exists(sweep.path(name))), None)
         if found is not None:
-            why = f"contains {found}, but no {NAME}"
-            raise Error(f"{sweep.folder} {why}; --restart deletes it")
+            raise Error(f"{sweep.folder} contains {found}, but no {NAME}; {CHOICES}")
     write_json(sweep.path(NAME), asked)
 
 
