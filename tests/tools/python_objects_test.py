@@ -73,7 +73,7 @@ class Objects(unittest.TestCase):
             low.latency.p98
         self.assertEqual(len(low.series), len(low.json["series"]))
         self.assertEqual(len(low.links), len(low.json["links"]))
-        self.assertRegex(repr(low), r"^Result\(offered [\d.]+ %, accepted [\d.]+ %, mean latency [\d.]+ µs\)$")
+        self.assertRegex(repr(low), r"^Result\(offered [\d.]+ %, accepted [\d.]+ %, mean latency [\d.]+ (ns|µs)\)$")
         self.assertIn("<th>accepted</th>", low._repr_html_())
 
     def test_a_refused_run_is_an_error_with_the_programs_message(self):

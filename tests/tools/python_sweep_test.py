@@ -6,6 +6,7 @@ weft_sweep_test.py.
 
 usage: python_sweep_test.py [TEST]...
 """
+import contextlib
 import io
 import os
 import pathlib
@@ -17,7 +18,7 @@ from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/python"))
 from weft import Error, child
-from weft.sweeping import manifest, request, table
+from weft.sweeping import estimate, manifest, request, table
 from weft.sweeping.run import Progress
 from weft.sweeping.request import Plan, Sweep, Vary, parse_vary
 
@@ -186,16 +187,34 @@ class Together(unittest.TestCase):
         self.assertEqual(ends, [(one, True)])
 
 
+class Estimates(unittest.TestCase):
+    def shown(self, load, jobs):
+        """What a dry run of ten points of 30 s on four cores prints."""
+        made, out = Sweep(plan=plan_of("a=1:10:1"), jobs=jobs), io.StringIO()
+        costs = [estimate.Cost(30, False, False)] * 6
+        with mock.patch.object(estimate, "_try_points", return_value=costs), contextlib.redirect_stdout(out), \
+                mock.patch("os.getloadavg", return_value=(load, 0, 0)), \
+                mock.patch("os.sched_getaffinity", return_value=set(range(4))):
+            self.assertEqual(estimate.show(made, None, False), 0)
+        return out.getvalue()
+
+    def test_a_busy_machine_takes_longer(self):
+        text = "10 points, about 5.00 min to 7.50 min of CPU time, about 2.50 min to {} with 2 at a time (from short runs of 6 " \
+            "points; the longest if the machine's load stays {})\n"
+        for load, time in ((0.0, "3.75 min"), (2.0, "3.75 min"), (6.0, "7.50 min")):
+            self.assertEqual(self.shown(load, 2), text.format(time, load))
+
+
 class Bar(unittest.TestCase):
     def progress(self, points, had=0):
         return Progress(points, had, io.StringIO())
 
     def test_a_line_for_each_point_in_a_pipe(self):
-        for mean, text in ((1500, "1.5 us"), (None, "-")):
+        for mean, text in ((1500, "1.50 us"), (200, "200 ns"), (None, "-")):
             made = self.progress(points=10)
             made.finished("load=1%\x1b[2J", result(0.25, latency_ns={"total": {"mean": mean}}), 2)
             self.assertEqual(made.out.getvalue(), f"[ 1/10] load=1%\\x1b[2J: offered 25.0 %, accepted 25.0 %, "
-                                                  f"total latency {text} (2.0 s)\n")
+                                                  f"total latency {text} (2.00 s)\n")
 
     def test_a_notebook_has_a_bar_by_tqdm_and_lines_only_for_errors(self):
         bars = []

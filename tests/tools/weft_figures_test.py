@@ -20,7 +20,7 @@ from weft.plot.curves import CURVES_MAX, Curve, Curves, Point, make_curves
 from weft.plot.sheet import draw_sheet
 from weft.plot.look import Axis, colour_of, dash_of, mark_of
 from weft.plot.page import Page, format_of, set_font, set_size
-from weft.plot.runs import READERS, Request, Run, Runs, Value
+from weft.plot.runs import READERS, Request, Run, Runs, Value, doubts
 
 
 class Pages(unittest.TestCase):
@@ -248,6 +248,27 @@ class Drawn(unittest.TestCase):
     def entries(self, curves):
         return draw_sheet(curves, Page()).objects["ax"].get_legend_handles_labels()[1]
 
+    def test_points_too_short_to_tell_are_half_full_and_the_legend_says_so(self):
+        curves = curves_of("throughput-load", 1)
+        for point, (hollow, unsure) in zip(curves.curves[0].points, ((True, True), (False, True), (False, False))):
+            point.hollow, point.unsure = hollow, unsure
+        sheet = draw_sheet(curves, Page())
+        fills = [line.get_fillstyle() for line in sheet.objects["ax"].get_lines() if len(line.get_xdata()) == 1]
+        self.assertEqual(fills, ["full", "left", "full"])
+        self.assertEqual(self.entries(curves)[1:3], ["hollow: saturated or not steady", "half: too short to tell"])
+        self.assertEqual([doubts(found) for found in (
+            {"saturated": True}, {"steady": False}, {"steady_needs": {"measured_ns": 9}}, {"until": {"reached": False}}, {})],
+            [(True, False), (True, False), (False, True), (False, True), (False, False)])
+
+    def test_the_figure_says_what_its_intervals_are(self):
+        for kind in ("throughput-load", "efficiency-time", "bars"):
+            for intervals in (False, True):
+                curves = curves_of(kind, 2, intervals=intervals)
+                curves.over = "3 seeds"
+                self.assertEqual("95 % t interval, 3 seeds" in self.entries(curves), intervals, kind)
+        curves = make("link-load", *(run(1, {"load": "1%"}) for _ in range(3)))
+        self.assertEqual((curves.over, curves.about["intervals"]), ("3 seeds", "95 % t interval, 3 seeds"))
+
     def test_doubtful_points_are_hollow_and_the_legend_says_so(self):
         curves = curves_of("throughput-load", 1)
         for hollow in (False, True):
@@ -256,7 +277,7 @@ class Drawn(unittest.TestCase):
             sheet = draw_sheet(curves, Page())
             faces = [line.get_markerfacecolor() for line in sheet.objects["ax"].get_lines() if line.get_marker() == "o"]
             self.assertEqual("white" in faces, hollow)
-            self.assertEqual("hollow: not known to be steady" in self.entries(curves), hollow)
+            self.assertEqual("hollow: saturated or not steady" in self.entries(curves), hollow)
 
     def test_points_of_words_are_not_joined(self):
         curves = curves_of("latency-throughput", 1, intervals=False)

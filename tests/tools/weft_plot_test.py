@@ -193,13 +193,13 @@ class Plot(unittest.TestCase):
         self.assertEqual((data["y0_below"][1], data["y0_above"][1]), (0, 0))
         self.assertEqual(len(data["y0"]), 3)
 
-    def test_an_interval_that_was_not_reached_makes_its_point_hollow(self):
+    def test_an_interval_that_was_not_reached_makes_its_point_half_full(self):
         for reached in (True, False):
             document = result(0.5)
             document["until"] = {"of": "accepted", "asked": 0.01, "interval": 0.02, "reached": reached}
             path = self.dir / "until.json"
             path.write_text(json.dumps(document))
-            self.assertEqual("hollow" in self.script("--kind", "latency-throughput", str(path)), not reached)
+            self.assertEqual("half: too short to tell" in self.script("--kind", "latency-throughput", str(path)), not reached)
 
     def png_size(self, *args):
         output = self.dir / "a.png"

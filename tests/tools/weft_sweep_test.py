@@ -198,7 +198,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         points = [line for line in lines if line.startswith("[")]
         self.assertEqual(len(points), 4)
         self.assertRegex(points[2], r"^\[3/4\] load=30%: offered 30.0 %, accepted 29.9 %, "
-                                    r"total latency 0.2 us \(\d+\.\d s\)$")
+                                    r"total latency 222 ns \([\d.]+ m?s\)$")
 
     def test_a_bar_on_a_terminal(self):
         master, slave = pty.openpty()
@@ -576,8 +576,9 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
     def test_dry_run_counts_points_and_estimates_from_short_runs(self):
         done = self.sweep(*LOADS, "--seeds", "1:3", "--set", "clock=virtual", "--dry-run",
                           "--jobs", "2")
-        self.assertRegex(done.stdout, r"^12 points, about [\d.]+ (s|min|h) of CPU time, [\d.]+ "
-                                      r"(s|min|h) with 2 at a time \(from short runs of 6 points\)$")
+        time = r"([\d.]+) (?:ms|s|min|h)"
+        self.assertRegex(done.stdout, rf"^12 points, about {time} to {time} of CPU time, about {time} to {time} with 2 at a time "
+                         r"\(from short runs of 6 points; the longest if the machine's load stays [\d.]+\)$")
         self.assertFalse(self.out.exists())
         self.assertTrue(all("measure.duration=" in call for call in self.calls()))
         self.write("fail", "traffic.0.load=10%")
@@ -590,8 +591,8 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         self.write("run", str(run))
         done = self.sweep("--seeds", "1:2", "--set", "clock=virtual", "--set", "measure.duration=1ms", "--set", "measure.sample=1ms",
                           "--set", "measure.warmup=0s", "--dry-run")
-        found = re.match(r"2 points, about ([\d.]+) (s|min|h) of CPU time", done.stdout)
-        return float(found[1]) * {"s": 1, "min": 60, "h": 3600}[found[2]]
+        found = re.match(r"2 points, about ([\d.]+) (ms|s|min|h) to ", done.stdout)
+        return float(found[1]) * {"ms": 1e-3, "s": 1, "min": 60, "h": 3600}[found[2]]
 
     def test_what_a_run_needs_before_it_begins_is_not_taken_to_grow_with_it(self):
         self.assertLess(self.estimated(0.15, 0), 10)
@@ -603,7 +604,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
 
     def test_dry_run_on_the_real_clock_runs_nothing(self):
         done = self.sweep(*LOADS, "--set", "measure.duration=59s", "--dry-run")
-        self.assertEqual(done.stdout, "4 points, about 4.0 min, 1 at a time on the real clock\n")
+        self.assertEqual(done.stdout, "4 points, about 4.00 min, 1 at a time on the real clock\n")
         self.assertEqual(self.calls(), [])
 
     def test_modules_that_the_tables_need_are_missed_before_the_first_run(self):

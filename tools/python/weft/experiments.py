@@ -11,6 +11,7 @@ from .asker import Asker, Shown, load_result
 from .child import run_one
 from .error import Error, Exit, need
 from .files import read_json
+from .quantity import three, time_text
 from .sweeping import command, manifest, request
 
 if TYPE_CHECKING:
@@ -88,9 +89,9 @@ class Result(Shown):
     def _figures(self) -> dict[str, str]:
         mean = self.latency.get("mean")
         return {
-            "offered": "-" if self.offered is None else f"{100 * self.offered:.1f} %",
-            "accepted": "-" if self.accepted is None else f"{100 * self.accepted:.1f} %",
-            "mean latency": "-" if mean is None else f"{mean / 1e3:.2f} µs",
+            "offered": "-" if self.offered is None else f"{three(100 * self.offered)} %",
+            "accepted": "-" if self.accepted is None else f"{three(100 * self.accepted)} %",
+            "mean latency": "-" if mean is None else time_text(mean / 1e9).replace("us", "µs"),
         }
 
 

@@ -159,6 +159,30 @@ def not_a_span(text: str) -> Error:
     )
 
 
+def three(value: float) -> str:
+    """Formats a number with three significant digits, larger ones without decimals.
+
+    >>> three(0.2), three(99.97), three(1234.5)
+    ('0.200', '100', '1234')
+    """
+    return f"{value:.0f}" if abs(value) >= 999.5 else f"{value:#.3g}".rstrip(".")
+
+
+# Names, seconds, and the lowest number of seconds for which the unit is used.
+TIMES = (("h", 3600, 5400), ("min", 60, 90), ("s", 1, 1), ("ms", 1e-3, 1e-3), ("us", 1e-6, 1e-6))
+
+
+def time_text(seconds: float) -> str:
+    """Formats a time for users.
+
+    >>> time_text(7200), time_text(90), time_text(3), time_text(2e-7)
+    ('2.00 h', '1.50 min', '3.00 s', '200 ns')
+    """
+    known = ((name, size) for name, size, least in TIMES if seconds >= least)
+    unit, size = next(known, ("ns", 1e-9))
+    return f"{three(seconds / size)} {unit}"
+
+
 def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     """Groups items with the same key, in the order of their first items."""
     groups: dict[K, list[T]] = {}

@@ -25,7 +25,7 @@ usage: weft plot DIR|RESULT... --kind KIND -o FILE.png|.svg|.pdf
 
 Draws sweeps (their folders) and single results (their JSON files). Keys that differ become
 curves with a legend. Seeds become means with 95 % confidence intervals. Points whose run is
-saturated, not steady, or too short to tell are hollow.
+saturated or not steady are hollow; half-filled ones are too short to tell.
   --kind latency-throughput   total and network latency against accepted traffic
   --kind throughput-load      accepted against offered traffic, for sweeps over a load
   --kind latency-cdf          share of messages with at most this latency

@@ -19,13 +19,19 @@ WITH_ALONG = ("latency-throughput", "throughput-load", "completion")
 
 @dataclass
 class Point:
-    """Means over seeds. 'hollow': a run is doubtful. 'along': value of the curve's key."""
+    """Means over seeds. 'hollow': a run is doubtful; 'unsure': a run is too short to tell. 'along':
+    value of the curve's key."""
 
     x: Interval
     y: Interval
     y2: Interval = Interval(NAN)
     hollow: bool = False
     along: float = 0
+    unsure: bool = False
+
+    @property
+    def fill(self) -> str:
+        return "hollow" if self.hollow else "half" if self.unsure else "full"
 
 
 @dataclass
@@ -49,8 +55,9 @@ class Curves:
     # Accepted traffic as papers on congestion draw it: 1 is all that hosts' links can carry.
     normalised: bool = False
     bits_per_us: float = 0  # loads in bits/us per host: the capacity of its link; 0: in shares
-    hollow: str = "not known to be steady"  # what hollow points mean
+    hollow: str = "saturated or not steady"  # what hollow points mean
     intervals: bool = False  # some point is a mean over seeds
+    over: str = "instances"  # whose means are drawn, such as "5 seeds"
     real_clock: bool = False
     groups: list[str] = field(default_factory=list)  # bars, at 0, 1 and so on
     quantity: str = ""  # shown by bars and maps
@@ -59,6 +66,10 @@ class Curves:
     axis: str = ""  # name of the axis with the ticks
     network: str = ""  # the title's second line
     about: dict[str, str] = field(default_factory=dict)  # metadata
+
+    @property
+    def interval_text(self) -> str:
+        return f"95 % t interval, {self.over}"
 
 
 def last_part(key: str) -> str:
@@ -134,6 +145,7 @@ class _Maker:
                 mean_of([value.y2 for value in values]),
                 any(value.doubtful for value in values),
                 number.value if number else 0,
+                any(value.unsure for value in values),
             )
             for values in zip(*(run.values for run in group))
         ]
@@ -186,6 +198,7 @@ def make_curves(runs: Runs) -> Curves:
     groups = grouped(runs.runs, lambda run: (run.input, *run.vary.items()))
     seeds = max(map(len, groups.values()))
     curves.intervals = seeds > 1 and request.kind != "latency-cdf"
+    curves.over = f"{seeds} seeds"
     for index, curve in enumerate(curves.curves if curves.words else ()):
         for point in curve.points:  # points at one word are drawn side by side
             shift = (index - (len(parts) - 1) / 2) * 0.5 / len(parts)
@@ -210,4 +223,5 @@ def _describe(curves: Curves, runs: Runs, seeds: int) -> None:
         "inputs": ", ".join(runs.inputs),
         "seeds": ", ".join(map(str, known)),
         "version": ", ".join(versions),
+        "intervals": curves.interval_text if curves.intervals else "",
     }

@@ -227,6 +227,8 @@ def _bars(sheet: Sheet, curves: Curves) -> None:
     painter = Painter(sheet, curves, Axis(), share)
     for index, curve in enumerate(curves.curves):
         _bar(sheet, painter, index, curve, 0.8 / len(curves.curves))
+    if any("yerr" in line for line in sheet.lines):
+        painter.draw_interval_entry()
     rotated: dict[str, Any] = {"rotation": 45, "ha": "right"} if count > 8 else {}
     sheet.ax.set_xticks(list(range(count)), curves.groups, **rotated)
     sheet.ax.set_xlim(-0.5, count - 0.5)

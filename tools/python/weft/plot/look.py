@@ -31,6 +31,8 @@ DASHES: tuple[Any, ...] = (
     (0, (2.5, 2.5)),
 )
 MARKS = ("o", "s", "^", "v", "D", "p")
+FILLS = ("full", "half", "hollow")
+UNSURE = "half: too short to tell"
 HATCHES = ("", "///", "xx", "\\\\\\", "..", "--", "++", "OO")
 
 
@@ -178,30 +180,36 @@ def mark_of(look: int) -> str:
     return MARKS[look % len(MARKS)]
 
 
+def _filled(fill: str, colour: str) -> dict[str, Any]:
+    """Returns the options of a mark that is full, hollow or half full."""
+    if fill == "half":
+        return {"color": colour, "fillstyle": "left", "markerfacecoloralt": "white"}
+    return {"color": colour, "markerfacecolor": "white" if fill == "hollow" else colour}
+
+
 class Painter:
     def __init__(self, sheet: Sheet, curves: Curves, x: Axis, y: Axis) -> None:
         self.sheet, self.curves, self.x, self.y = sheet, curves, x, y
         self.size = 0.75 if sheet.page.narrow else 1.0  # scale of marks and lines
 
-    def points(self, curve: int, hollow: bool | None = None) -> list[Point]:
-        """Returns the points of a curve, or only the hollow ones, or only the others."""
-        points = self.curves.curves[curve].points
-        return [p for p in points if hollow is None or p.hollow == hollow]
+    def points(self, curve: int, fill: str = "") -> list[Point]:
+        """Returns the points of a curve, or only those with one fill."""
+        return [p for p in self.curves.curves[curve].points if fill in ("", p.fill)]
 
     def values(
         self, name: str, points: list[Point], of: Callable[[Point], Interval], axis: Axis
     ) -> Series:
         return self.sheet.series(name, [of(point).mean * axis.scale for point in points])
 
-    def places(self, line: Line, hollow: bool | None = None) -> tuple[Series, Series]:
-        points = self.points(line.curve, hollow)
-        end = {None: "", True: "_hollow", False: "_full"}[hollow]
+    def places(self, line: Line, fill: str = "") -> tuple[Series, Series]:
+        points = self.points(line.curve, fill)
+        end = f"_{fill}" if fill else ""
         second = "_second" if line.second else ""
         x = self.values(f"x{line.curve}{end}", points, x_of, self.x)
         return x, self.values(f"y{line.curve}{second}{end}", points, line.y_of, self.y)
 
-    def has_points(self, line: Line, hollow: bool | None = None) -> bool:
-        values = (line.y_of(point).mean for point in self.points(line.curve, hollow))
+    def has_points(self, line: Line, fill: str = "") -> bool:
+        values = (line.y_of(point).mean for point in self.points(line.curve, fill))
         return not all(map(math.isnan, values))
 
     def stroke(self, line: Line) -> dict[str, Any]:
@@ -212,25 +220,25 @@ class Painter:
         width = round(self.size * ((1.2 if line.thin else 1.7) + under), 3)
         return {"linestyle": dash_of(line.look), "linewidth": width}
 
-    def mark(self, line: Line, hollow: bool = False) -> dict[str, Any]:
-        """Returns the options of a mark. A hollow mark is filled white, so it hides the line. Marks
-        of later curves are smaller, so that coinciding marks do not hide each other."""
+    def mark(self, line: Line, fill: str = "full") -> dict[str, Any]:
+        """Returns the options of a mark. Hollow parts are white, so they hide the line. Marks of
+        later curves are smaller, so that coinciding marks do not hide each other."""
         colour = colour_of(line.curve)
         size = self.size * max(7.2 - line.look, 4.2) * (0.85 if line.thin else 1)
         return {
             "marker": mark_of(line.look),
             "markersize": round(size, 3),
-            "color": colour,
-            "markerfacecolor": "white" if hollow else colour,
+            **_filled(fill, colour),
             "markeredgewidth": round(1.2 * self.size, 3),
         }
 
-    def draw_bars(self, line: Line) -> None:
+    def draw_bars(self, line: Line) -> bool:
+        """Returns whether the line has intervals."""
         points = self.points(line.curve)
         x = [self.x.ends(point.x) for point in points]
         y = [self.y.ends(line.y_of(point)) for point in points]
         if not any(sum(ends) > 0 for ends in x + y):
-            return
+            return False
         name = f"{line.curve}{'_second' if line.second else ''}"
         ends = [
             self.sheet.series(f"{which}{name}_{end}", [at[side] for at in of])
@@ -244,11 +252,16 @@ class Painter:
         }
         look |= {"capsize": round(2 * self.size, 3), "zorder": 2.5}
         self.sheet.ax.errorbar(*self.places(line), xerr=ends[:2], yerr=ends[2:], **look)
+        return True
 
-    def draw_marks(self, line: Line, hollow: bool) -> None:
-        if self.has_points(line, hollow):
-            look: dict[str, Any] = {"linestyle": "none", **self.mark(line, hollow)}
-            places = self.places(line, hollow)
+    def draw_interval_entry(self) -> None:
+        look: dict[str, Any] = {"fmt": "none", "ecolor": "#606060", "capsize": 2}
+        self.sheet.ax.errorbar([], [], yerr=[], **look, label=self.curves.interval_text)
+
+    def draw_marks(self, line: Line, fill: str) -> None:
+        if self.has_points(line, fill):
+            look: dict[str, Any] = {"linestyle": "none", **self.mark(line, fill)}
+            places = self.places(line, fill)
             self.sheet.ax.plot(*places, **look, clip_on=False, zorder=3)
 
     def draw_entry(self, line: Line) -> None:
@@ -267,25 +280,30 @@ class Painter:
             if not self.curves.curves[line.curve].apart:
                 look = {"color": colour_of(line.curve), **self.stroke(line)}
                 self.sheet.ax.plot(*self.places(line), **look)
-        for line in drawn if self.curves.intervals else []:
-            self.draw_bars(line)
+        bars = [self.draw_bars(line) for line in drawn if self.curves.intervals]
         for line in drawn:
-            self.draw_marks(line, False)
-            self.draw_marks(line, True)
+            for fill in FILLS:
+                self.draw_marks(line, fill)
         for line in lines:
             self.draw_entry(line)
-        if any(self.has_points(line, True) for line in lines):
-            mark: dict[str, Any] = {"marker": "o", "markersize": round(6 * self.size, 3)}
-            mark |= {"color": "#606060", "markerfacecolor": "white"}
-            label = f"hollow: {self.curves.hollow}"
-            self.sheet.ax.plot([], [], linestyle="none", **mark, label=label)
+        hollow = self.curves.hollow
+        if self.sheet.page.narrow:
+            hollow = hollow.removeprefix("saturated or ")
+        for fill, label in (("hollow", f"hollow: {hollow}"), ("half", UNSURE)):
+            if any(self.has_points(line, fill) for line in lines):
+                mark: dict[str, Any] = {"marker": "o", "markersize": round(6 * self.size, 3)}
+                mark |= {"linestyle": "none", **_filled(fill, "#606060")}
+                self.sheet.ax.plot([], [], **mark, label=label)
+        if any(bars):
+            self.draw_interval_entry()
 
     def draw_dense(self) -> None:
         """Draws curves of many points: lines with a few staggered marks, and confidence bands."""
         curves = self.curves.curves
         lines = [Line(index, index) for index in range(len(curves))]
         drawn = [line for line in lines if curves[line.curve].points]
-        for line in drawn if self.curves.intervals and len(curves) <= BANDS_MAX else []:
+        bands = drawn if self.curves.intervals and len(curves) <= BANDS_MAX else []
+        for line in bands:
             ends = [self.y.ends(point.y) for point in self.points(line.curve)]
             x, y = self.places(line)
             band = [
@@ -306,3 +324,6 @@ class Painter:
             self.sheet.ax.plot(*self.places(line), **look)
         for line in lines if len(curves) > 1 else []:
             self.draw_entry(line)
+        if bands:
+            look = {"color": "#606060", "alpha": 0.2, "linewidth": 0}
+            self.sheet.ax.fill_between([], [], **look, label=self.curves.interval_text)

@@ -48,12 +48,13 @@ class Request:
 
 @dataclass
 class Value:
-    """A point of a run. 'doubtful': the run is saturated, not steady, or too short to tell."""
+    """A point of a run. 'doubtful': the run is saturated or not steady; 'unsure': too short to tell."""
 
     x: float
     y: float
     y2: float = NAN
     doubtful: bool = False
+    unsure: bool = False
 
 
 @dataclass
@@ -179,16 +180,14 @@ def _number(section: Any, key: str) -> float:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else NAN
 
 
-def is_doubtful(result: dict[str, Any]) -> bool:
-    """Returns whether a run is saturated, not steady or too short to tell. Runs with a schedule or
-    with traffic that ends cannot be judged, however long they are."""
-    until, needs = result.get("until"), (result.get("steady_needs"), result.get("saturated_needs"))
+def doubts(result: dict[str, Any]) -> tuple[bool, bool]:
+    """Returns whether a run is saturated or not steady, and whether it is too short to tell. Runs
+    with a schedule or with traffic that ends cannot be judged, however long they are."""
+    needs = (_map(result, "steady_needs"), _map(result, "saturated_needs"))
     return (
-        result.get("saturated") is True
-        or result.get("steady") is False
-        or isinstance(until, dict)
-        and until.get("reached") is False
-        or any(not math.isnan(_number(section, "measured_ns")) for section in needs)
+        result.get("saturated") is True or result.get("steady") is False,
+        _map(result, "until").get("reached") is False
+        or any(not math.isnan(_number(section, "measured_ns")) for section in needs),
     )
 
 
@@ -205,13 +204,13 @@ def _read_point(request: Request, result: dict[str, Any]) -> list[Value]:
         _number(latencies.get(key), "mean") if request.latency in ("", which) else NAN
         for which, key in sections.items()
     )
-    return [Value(accepted, total, network, is_doubtful(result))]
+    return [Value(accepted, total, network, *doubts(result))]
 
 
 def _read_load(request: Request, result: dict[str, Any]) -> list[Value]:
     throughput = result["throughput"]
     accepted = _number(throughput, request.traffic_key)
-    return [Value(_number(throughput, "offered"), accepted, NAN, is_doubtful(result))]
+    return [Value(_number(throughput, "offered"), accepted, NAN, *doubts(result))]
 
 
 def _read_series(request: Request, result: dict[str, Any]) -> list[Value]:

@@ -240,7 +240,7 @@ def _place_legend(sheet: Sheet, entries: int, size: tuple[float, float]) -> floa
     """Puts the legend outside of the frame. Returns the height in inches that the page needs."""
     look: dict[str, Any] = dict(frameon=False, handlelength=3.2, borderpad=0, borderaxespad=0)
     if sheet.page.narrow:
-        look.update(labelspacing=0.25, columnspacing=1.2)
+        look.update(labelspacing=0.15, columnspacing=1.0)
     width, height = size
     beside = entries > BELOW_MAX and not sheet.page.narrow
     for count in (1,) if beside else range(min(entries, 4), 0, -1):

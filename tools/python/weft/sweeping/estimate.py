@@ -17,6 +17,7 @@ from ..asker import Asker
 from ..child import run_one
 from ..error import Error, Exit
 from ..files import read_json
+from ..quantity import time_text
 from .request import Sweep
 
 TRIALS_MAX = 6
@@ -25,6 +26,7 @@ GROWTH = 4
 ENOUGH_S = 0.1  # CPU time beyond the shortest run of a trial
 ENOUGH_PART = 4  # plus this fraction of that run, whose time varies
 ENOUGH_PS = 1e6  # the shortest run: 1 us
+MARGIN = 1.5  # between the limits of the estimate: runs become slower as queues fill
 REAL_START = 1.0  # additional seconds for a run on the real clock
 
 
@@ -87,34 +89,31 @@ def _try_points(sweep: Sweep, asker: Asker) -> list[Cost]:
     return costs
 
 
-def time_text(seconds: float) -> str:
-    """Formats a time for users.
-
-    >>> time_text(7200), time_text(90), time_text(3)
-    ('2.0 h', '1.5 min', '3.00 s')
-    """
-    if seconds >= 90:
-        return f"{seconds / 3600:.1f} h" if seconds >= 5400 else f"{seconds / 60:.1f} min"
-    return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
-
-
 def show(sweep: Sweep, asker: Asker, real_clock: bool) -> int:
     """Prints the number of points and the estimated time, and returns the exit code."""
+    load, jobs = os.getloadavg()[0], sweep.jobs  # the load before the trials
     costs = [] if real_clock else _try_points(sweep, asker)
     if real_clock:
         takes = [sweep.config(asker, point) for point in sweep.valid]
         seconds = sum(t["duration_ps"] / 1e12 * t["dilation"] + REAL_START for t in takes)
-        each = time_text(seconds / sweep.jobs)
-        more = f", about {each}, {sweep.jobs} at a time on the real clock"
+        more = f", about {time_text(seconds / jobs)}, {jobs} at a time on the real clock"
     elif not costs:
         more = "; none of the sampled points is valid"
     else:
-        cpu_s = sum(cost.cpu_s for cost in costs) / len(costs) * len(sweep.valid)
+        low = sum(cost.cpu_s for cost in costs) / len(costs) * len(sweep.valid)
+        high = MARGIN * low
         most = any(cost.schedule and not cost.ended for cost in costs)  # it may end early
+        busy = max((jobs + load) / len(os.sched_getaffinity(0)), 1)
+        cpu, elapsed = (
+            f"at most {end}" if most else f"about {start} to {end}"
+            for start, end in (
+                (time_text(low), time_text(high)),
+                (time_text(low / jobs), time_text(high / jobs * busy)),
+            )
+        )
         more = (
-            f", {'at most' if most else 'about'} {time_text(cpu_s)} of CPU time, "
-            f"{time_text(cpu_s / sweep.jobs)} with {sweep.jobs} at a time "
-            f"(from short runs of {len(costs)} points)"
+            f", {cpu} of CPU time, {elapsed} with {jobs} at a time (from "
+            f"short runs of {len(costs)} points; the longest if the machine's load stays {load:.1f})"
         )
     invalid = f" ({len(sweep.invalid)} more are not valid)" if sweep.invalid else ""
     print(f"{len(sweep.valid)} points{invalid}{more}")

@@ -13,6 +13,7 @@ from ..asker import Asker, Refused
 from ..child import Child, run_all
 from ..error import Error, Exit, naming, printable
 from ..files import remove
+from ..quantity import three, time_text
 from . import table
 from .request import Sweep
 
@@ -112,16 +113,16 @@ class Progress:
         self.done += 1
         nothing, bad = result.get("nothing_measured"), table.is_bad(result)
         if nothing is not None:
-            self.line(f"{label}: nothing was measured: {nothing} ({seconds:.1f} s)")
+            self.line(f"{label}: nothing was measured: {nothing} ({time_text(seconds)})")
         elif bad or self.bar is None:
             offered, accepted = (
-                100 * (result["throughput"].get(key) or 0) for key in ("offered", "accepted")
+                three(100 * (result["throughput"].get(key) or 0)) for key in ("offered", "accepted")
             )
             mean = ((result.get("latency_ns") or {}).get("total") or {}).get("mean")
-            latency = f"{mean / 1e3:.1f} us" if mean is not None else "-"
+            latency = time_text(mean / 1e9) if mean is not None else "-"
             more = "; packets lost, duplicated, out of order or in deadlock" if bad else ""
-            text = f"{label}: offered {offered:.1f} %, accepted {accepted:.1f} %"
-            self.line(f"{text}, total latency {latency}{more} ({seconds:.1f} s)")
+            text = f"{label}: offered {offered} %, accepted {accepted} %"
+            self.line(f"{text}, total latency {latency}{more} ({time_text(seconds)})")
 
     def failed(self, label: str, why: str) -> None:
         self.failed_points += 1
