@@ -24,7 +24,8 @@ from weft.reproducing import definition, pictures, published, trial
 from weft.reproducing.comparison import Comparison
 from weft.reproducing.courses import Sample, Settling, Transient, transient_of
 from weft.reproducing.definition import Choice, Definition
-from weft.reproducing.published import NAN, Row
+from weft.quantity import NAN
+from weft.reproducing.published import Row
 from weft.reproducing.trial import Point, Search, Stage, Trial, accepts_less, load_of
 
 BODY = """place: table 1

@@ -7,6 +7,7 @@ and returns an exit code. It raises Error for anything that the user has to know
 """
 import getopt
 import importlib
+import json
 import os
 import re
 import sys
@@ -26,6 +27,10 @@ COMMANDS = {
 
 def note(name: str, text: str) -> None:
     print(f"weft {name}: {printable(text)}", file=sys.stderr)
+
+
+def print_json(document: Any) -> None:
+    print(json.dumps(document, indent=2, ensure_ascii=False), flush=True)
 
 
 def options(

@@ -11,7 +11,7 @@ from .asker import Asker, Shown, load_result
 from .child import run_one
 from .error import Error, Exit, need
 from .files import read_json
-from .quantity import three, time_text
+from .quantity import at, three, time_text
 from .sweeping import command, manifest, request
 
 if TYPE_CHECKING:
@@ -70,11 +70,10 @@ class Result(Shown):
 
     def __init__(self, json: dict[str, Any]) -> None:
         self.json = json
-        throughput = json.get("throughput") or {}
-        self.offered: float | None = throughput.get("offered")  # what sources generate
-        self.accepted: float | None = throughput.get("accepted")  # what hosts receive
+        self.offered: float | None = at(json, "throughput.offered")  # what sources generate
+        self.accepted: float | None = at(json, "throughput.accepted")  # what hosts receive
         # From the generation of a message to its end.
-        self.latency = Latency((json.get("latency_ns") or {}).get("total") or {})
+        self.latency = Latency(at(json, "latency_ns.total") or {})
 
     @property
     def series(self) -> "pandas.DataFrame":

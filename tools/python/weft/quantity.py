@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from .error import Error
 
+NAN = math.nan
 LIMIT = 2**64 - 1
 VALUES_MAX = 10000
 Parse = Callable[[str], Any]  # ValueError: what was expected instead of the text
@@ -157,6 +158,20 @@ def not_a_span(text: str) -> Error:
     return Error(
         f"'{text}': expected LO:HI:STEP, three numbers with the same kind of unit, or without units, such as 10%:100%:10%"
     )
+
+
+def at(document: Any, path: str) -> Any:
+    """Returns the value at a path of a result, such as "latency_ns.total.mean", or None."""
+    for key in path.split("."):
+        document = document.get(key) if isinstance(document, dict) else None
+    return document
+
+
+def figure(document: Any, path: str, missing: float = NAN) -> float:
+    """Returns the number at a path of a result, or 'missing' if there is none."""
+    value = at(document, path)
+    known = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if known else missing
 
 
 def three(value: float) -> str:

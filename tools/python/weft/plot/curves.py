@@ -9,9 +9,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from ..error import Error
-from ..quantity import Interval, Number, grouped, mean_of, number_of
+from ..quantity import NAN, Interval, Number, grouped, mean_of, number_of
 from ..sweeping.request import normal_key, short_keys
-from .runs import NAN, Run, Runs, Value, label_of
+from .runs import Run, Runs, Value, label_of
 
 CURVES_MAX = 28
 WITH_ALONG = ("latency-throughput", "throughput-load", "completion")

@@ -255,7 +255,7 @@ class Painter:
         return True
 
     def draw_interval_entry(self) -> None:
-        look: dict[str, Any] = {"fmt": "none", "ecolor": "#606060", "capsize": 2}
+        look: dict[str, Any] = {"fmt": "none", "ecolor": "#606060", "elinewidth": self.size}
         self.sheet.ax.errorbar([], [], yerr=[], **look, label=self.curves.interval_text)
 
     def draw_marks(self, line: Line, fill: str) -> None:

@@ -10,10 +10,9 @@ from typing import Any
 
 from ..asker import Asker
 from ..error import Error, naming
+from ..quantity import NAN, at, figure
 from ..sweeping import manifest as manifests
 from ..sweeping.request import normal_key
-
-NAN = math.nan
 
 _NETWORKS = {
     "rlft": "fat tree",
@@ -68,22 +67,17 @@ class Run:
 
     def __post_init__(self) -> None:
         result, self.result = self.result, {}  # large; freed when its values have been taken
-        self.config, about, wall = (_map(result, key) for key in ("config", "topology", "wall"))
-        self.real_clock = self.config.get("clock") == "real"
-        kind, hosts = str(self.config.get("topology", "")).split(":")[0], about.get("hosts")
-        self.network = _NETWORKS.get(kind, str(about.get("name", "")))
-        self.hosts = hosts if isinstance(hosts, int) else 0
-        traffic = self.config.get("traffic")
-        flows = [at for at in traffic if isinstance(at, dict)] if isinstance(traffic, list) else []
-        patterns = [str(flow["pattern"]) for flow in flows if flow.get("pattern")]
+        self.real_clock = at(result, "config.clock") == "real"
+        kind, traffic = str(at(result, "config.topology")).split(":")[0], at(
+            result, "config.traffic"
+        )
+        self.network = _NETWORKS.get(kind, str(at(result, "topology.name") or ""))
+        self.hosts = int(figure(result, "topology.hosts", 0))
+        flows = traffic if isinstance(traffic, list) else []
+        patterns = [str(at(flow, "pattern") or "") for flow in flows]
         words = ["schedule" if word == "goal" else word.replace("-", " ") for word in patterns]
-        self.traffic = " + ".join(dict.fromkeys(words))  # each once
-        self.seed, self.version = result.get("seed"), wall.get("version")
-
-
-def _map(document: dict[str, Any], key: str) -> dict[str, Any]:
-    found = document.get(key)
-    return found if isinstance(found, dict) else {}
+        self.traffic = " + ".join(dict.fromkeys(filter(None, words)))  # each once
+        self.seed, self.version = result.get("seed"), at(result, "wall.version")
 
 
 @dataclass
@@ -175,42 +169,35 @@ def _add_run(
     runs.runs.append(Run(len(runs.inputs) - 1, vary, values, result))
 
 
-def _number(section: Any, key: str) -> float:
-    value = section.get(key) if isinstance(section, dict) else None
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else NAN
-
-
 def doubts(result: dict[str, Any]) -> tuple[bool, bool]:
     """Returns whether a run is saturated or not steady, and whether it is too short to tell. Runs
     with a schedule or with traffic that ends cannot be judged, however long they are."""
-    needs = (_map(result, "steady_needs"), _map(result, "saturated_needs"))
+    needs = (at(result, f"{key}_needs.measured_ns") for key in ("steady", "saturated"))
     return (
         result.get("saturated") is True or result.get("steady") is False,
-        _map(result, "until").get("reached") is False
-        or any(not math.isnan(_number(section, "measured_ns")) for section in needs),
+        at(result, "until.reached") is False or any(ns is not None for ns in needs),
     )
 
 
 def _read_point(request: Request, result: dict[str, Any]) -> list[Value]:
     flits = request.unit == "flits"
     key = "flits_per_ns_per_switch" if flits else request.traffic_key
-    accepted = _number(result["throughput"], key)
+    accepted = figure(result, f"throughput.{key}")
     if flits and accepted == 0:
         what = "no throughput in flits/ns/switch"
         raise Error(f"{what}, as with results of the real clock")
-    sections = {which: request.latency_key(which) for which in ("total", "network")}
-    latencies = result.get("latency_ns", {})
     total, network = (
-        _number(latencies.get(key), "mean") if request.latency in ("", which) else NAN
-        for which, key in sections.items()
+        figure(result, f"latency_ns.{request.latency_key(which)}.mean")
+        if request.latency in ("", which)
+        else NAN
+        for which in ("total", "network")
     )
     return [Value(accepted, total, network, *doubts(result))]
 
 
 def _read_load(request: Request, result: dict[str, Any]) -> list[Value]:
-    throughput = result["throughput"]
-    accepted = _number(throughput, request.traffic_key)
-    return [Value(_number(throughput, "offered"), accepted, NAN, *doubts(result))]
+    x, y = (figure(result, f"throughput.{key}") for key in ("offered", request.traffic_key))
+    return [Value(x, y, NAN, *doubts(result))]
 
 
 def _read_series(request: Request, result: dict[str, Any]) -> list[Value]:
@@ -218,15 +205,15 @@ def _read_series(request: Request, result: dict[str, Any]) -> list[Value]:
     if not series:
         raise Error("no samples ('series'); expected measure.sample shorter than the run")
     latency = "released_latency_ns" if request.by == "release" else "latency_ns"
-    traffic = request.traffic_key
-    return [Value(_number(at, "t_ns"), _number(at, traffic), _number(at, latency)) for at in series]
+    keys = ("t_ns", request.traffic_key, latency)
+    return [Value(*(figure(sample, key) for key in keys)) for sample in series]
 
 
 def _links(result: dict[str, Any], key: str) -> list[Value]:
     links = result.get("links")
     if not isinstance(links, list) or not links:
         raise Error("no 'links'; run again with --set measure.links=true")
-    figures = [_number(link, key) for link in links]
+    figures = [figure(link, key) for link in links]
     known = sorted((figure for figure in figures if not math.isnan(figure)), reverse=True)
     return [Value(rank, figure) for rank, figure in enumerate(known, 1)]
 
@@ -234,9 +221,8 @@ def _links(result: dict[str, Any], key: str) -> list[Value]:
 def _read_histogram(request: Request, result: dict[str, Any]) -> list[Value]:
     """Returns the number of values in each bucket of a latency histogram."""
     which = request.latency_key(request.latency or "total")
-    section = result.get("latency_ns", {}).get(which)
-    steps = section.get("histogram") if isinstance(section, dict) else None
     name = f"latency_ns.{which}.histogram"
+    steps = at(result, name)
     if steps is None:
         raise Error(f"no latency histogram ('{name}'); run again with --set measure.latencies=true")
     try:
@@ -250,20 +236,19 @@ def _read_completion(_: Request, result: dict[str, Any]) -> list[Value]:
     if "goal_completion_ns" not in counters:
         what = "no schedule ('counters.goal_completion_ns')"
         raise Error(f"{what}: expected a run whose traffic is 'pattern: goal'")
-    ended = not _number(counters, "goal_unfinished") > 0
-    return [Value(0, _number(counters, "goal_completion_ns") if ended else NAN)]
+    ended = not figure(counters, "goal_unfinished") > 0
+    return [Value(0, figure(counters, "goal_completion_ns") if ended else NAN)]
 
 
 def _read_slowdowns(_: Request, result: dict[str, Any]) -> list[Value]:
     """Reads the 99th percentile and the median of each decade of flow sizes, at its upper end."""
-    flows = result.get("flows")
-    if not isinstance(flows, dict) or not isinstance(flows.get("by_size"), list):
+    flows = at(result, "flows.by_size")
+    if not isinstance(flows, list):
         what = "no flows ('flows.by_size')"
         raise Error(f"{what}: expected a run whose traffic is 'pattern: flows'")
-    ranges = {_number(part, "to_bytes"): part.get("slowdown") or {} for part in flows["by_size"]}
-    ends = [10.0**power for power in range(3, 14)]
-    found = ((end, ranges.get(end)) for end in ends)
-    return [Value(end, _number(part, "p99"), _number(part, "p50")) for end, part in found]
+    ranges = {figure(part, "to_bytes"): at(part, "slowdown") for part in flows}
+    found = ((10.0**power, ranges.get(10.0**power)) for power in range(3, 14))
+    return [Value(end, figure(part, "p99"), figure(part, "p50")) for end, part in found]
 
 
 # Kinds of plots, with the function that extracts the values of a result.

@@ -3,7 +3,6 @@
 """weft reproduce: figures and tables of papers, published numbers beside those of Weft."""
 import contextlib
 import glob
-import json
 import os
 import re
 import sys
@@ -11,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..asker import Asker
-from ..command import note, options
+from ..command import note, options, print_json
 from ..error import Error, Exit, need
 from ..files import make_folder
 from ..quantity import TIME, Parse, choice, number, quantity
@@ -152,7 +151,7 @@ class Session:
             for one in found:
                 entries.append({key: getattr(one, key) for key in LISTED})
                 entries[-1] |= {"missing": one.missing or None, "group": bool(one.members)}
-            _print_json(entries)
+            print_json(entries)
             return Exit.DONE
         form = "{:22} {:20} {:17} {:10} {:10} {}".format
         print(form("NAME", "PAPER", "PLACE", "TIME", "--quick", "WHAT"))
@@ -205,7 +204,7 @@ class Session:
         if self.request.documents is not None:
             self.request.documents.append(made)
         else:
-            _print_json(made)
+            print_json(made)
 
     def group(self, group: Definition) -> int:
         """Runs the members one after another. Returns the highest exit code, or Ctrl-C's."""
@@ -238,12 +237,8 @@ class Session:
                 break
         if request.documents is not None:
             form = {"weft": "reproduction-group/1", "name": group.name}
-            _print_json({**form, "members": request.documents})
+            print_json({**form, "members": request.documents})
         return code
-
-
-def _print_json(made: Any) -> None:
-    print(json.dumps(made, indent=2, ensure_ascii=False), flush=True)
 
 
 def main(words: list[str]) -> int:

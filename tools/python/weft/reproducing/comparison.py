@@ -16,11 +16,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..asker import program
-from ..quantity import mean_of
+from ..quantity import NAN, mean_of
 from ..sweeping.table import rounded
 from .courses import number
 from .definition import BLOCKED, EFFICIENCY, Definition
-from .published import FACTORS, NAN, NUMBERED, Row
+from .published import FACTORS, NUMBERED, Row
 from .trial import Stage, Trial, is_between_switches
 
 Document = dict[str, Any]

@@ -1,24 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """Numbers that describe the samples of a run; NaN if there is no such sample."""
+import functools
 import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..quantity import SHARE, TIME, mean_of, parse_kind
-from .published import NAN
+from ..quantity import NAN, SHARE, TIME, figure, mean_of, parse_kind
 
 BACK_SHARE = 0.9  # share of deliverable traffic at which a network has recovered
 LAST = 0.1  # final share of the hot spot whose samples count as its end
 SLACK_NS = 1.0
-
-
-def number(entry: Any, key: str) -> float:
-    """Returns a number from a result, or 0."""
-    value = entry.get(key) if isinstance(entry, dict) else None
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return 0.0
-    return float(value)
+number = functools.partial(figure, missing=0.0)
 
 
 class Sample(NamedTuple):

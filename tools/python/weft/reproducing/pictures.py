@@ -22,12 +22,11 @@ from ..asker import Asker
 from ..error import Error, Exit
 from ..files import make_folder, write_file
 from ..plot.curves import Curve, Curves, Point
-from ..quantity import Interval, mean_of
+from ..quantity import NAN, Interval, mean_of
 from . import definition as d
 from .comparison import link_value
 from .courses import number
 from .definition import Definition
-from .published import NAN
 from .trial import ACCEPTS_LESS, Stage, Trial, is_between_switches
 
 KINDS = {

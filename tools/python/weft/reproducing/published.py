@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from ..error import Error, naming
 from .definition import BLOCKED, COMPLETION, RUN_TITLES, SATURATION, Definition
 
-NAN = math.nan
 HEADER = "quantity,case,network,algorithm,over,min,max,mean"
 WORDS_MAX = 39
 # Quantity: the heading of its rows. {0}: the measure; {1}: the number in the quantity's name.

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..quantity import grouped, mean_of
+from ..quantity import NAN, grouped, mean_of
 from .comparison import Compared, Comparison
 from .definition import COMPLETION, EFFICIENCY, RUN_TITLES, THROUGHPUT, Definition
-from .published import LINK_QUANTITIES, NAN, Row
+from .published import LINK_QUANTITIES, Row
 from .trial import Stage, Trial
 
 COLUMNS_MIN, COLUMNS_MAX = 2, 4  # for a wide table
@@ -110,13 +110,9 @@ def _cell(head: str, value: float) -> str:
     return "never" if math.isinf(value) else f"{value:.{1 if head == COURSE[-1] else 3}f}"
 
 
-def curve_cells(trial: Trial) -> list[str]:
-    return [_cell(head, value) for head, value in curve(trial).items()]
-
-
 def mean_cells(trials: list[Trial], wanted: int) -> Iterator[str]:
-    """The same over several instances: "0.850 ± 0.012"; "8.5 (3 of 4)" if not all of 'wanted' have
-    the number."""
+    """Returns the numbers of one instance, or means over several: "0.850 ± 0.012"; "8.5 (3 of 4)" if
+    not all of 'wanted' have the number."""
     columns = zip(*(curve(trial).values() for trial in trials))
     for head, values in zip(curve(trials[0]), columns):
         finite = [value for value in values if math.isfinite(value)]
@@ -181,7 +177,7 @@ def _curves(found: Comparison, markdown: bool) -> Iterator[Table]:
     if what.measure == EFFICIENCY:
         unit = f"; a ms stands for {what.unit / 1e6:.4g} us" if what.unit != 10**9 else ""
         title = f"efficiency over time, shares of the hosts' links{unit}"
-    rows = [[trial.label, *curve_cells(trial)] for trial in done]
+    rows = [[trial.label, *mean_cells([trial], 1)] for trial in done]
     if what.means and markdown:
         wanted = grouped(found.trials, lambda trial: trial.names)
         rows = [

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from ..asker import Asker, Overrides
 from ..error import Error
-from ..quantity import mean_of
+from ..quantity import NAN, mean_of
 from . import definition as d
 from .courses import Settling, Transient, number, transient_of
 from .definition import Choice, Definition
-from .published import FACTORS, NAN, Row
+from .published import FACTORS, Row
 
 STEP = 1.025  # ratio between two loads of a search
 MIN_LOAD = 0.001  # at step 0, a share of the hosts' links
@@ -326,13 +326,6 @@ def _lost_us(result: dict[str, Any]) -> float:
     return worst
 
 
-def _first(result: dict[str, Any], *keys: str) -> float:
-    found: Any = (result.get("traffic") or [{}])[0]
-    for key in keys[:-1]:
-        found = found.get(key) or {}
-    return number(found, keys[-1])
-
-
 def measured(measure: str, point: Point, result: dict[str, Any]) -> float:
     """Returns the value of a measure at one point; NaN or 0 if a deadlock ended the run."""
     series, links = result.get("series") or [], result.get("links") or []
@@ -340,7 +333,8 @@ def measured(measure: str, point: Point, result: dict[str, Any]) -> float:
         return point.accepted
     if point.ended_early:
         return NAN
-    offered, accepted = (_first(result, "throughput", key) for key in ("offered", "accepted"))
+    first = (result.get("traffic") or [{}])[0]
+    offered, accepted = (number(first, f"throughput.{key}") for key in ("offered", "accepted"))
     waits = [number(switch, "waiting_ns") for switch in result.get("switches") or []]
     uses = [number(link, "utilisation") for link in filter(is_between_switches, links)]
     # Each burst and each pause takes one sample, starting with a burst.
@@ -359,8 +353,8 @@ def measured(measure: str, point: Point, result: dict[str, Any]) -> float:
         "first-burst": mean_of(bursts[:1]).mean,
         "lost-traffic": _lost_us(result),
         "victims": accepted / offered if offered > 0 else NAN,
-        "victims-p99": _first(result, "latency_ns", "total", "p99") / 1e3,
-        "flow-slowdown": number((result.get("flows") or {}).get("slowdown") or {}, "p99"),
+        "victims-p99": number(first, "latency_ns.total.p99") / 1e3,
+        "flow-slowdown": number(result, "flows.slowdown.p99"),
         "later-bursts": mean_of(bursts[1:]).mean,
     }.get(measure, point.flits_per_ns_per_switch)
 

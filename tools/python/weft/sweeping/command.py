@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """weft sweep: runs a run file with several values of its keys and several seeds."""
-import json
 import os
 import sys
 from typing import Any
 
 from ..asker import Asker
-from ..command import note, options
+from ..command import note, options, print_json
 from ..error import Error, Exit, need
 from ..files import write_text
 from ..quantity import Parse, choice, number
@@ -192,5 +191,5 @@ def main(words: list[str]) -> int:
             return Exit.DONE
         outcome, found = run_all(sweep, asker, asked, real_clock)
         if sweep.json:
-            print(json.dumps(found, indent=2, ensure_ascii=False))
+            print_json(found)
         return _report(sweep, outcome)

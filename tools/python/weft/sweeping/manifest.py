@@ -20,7 +20,7 @@ NAME = "manifest.json"
 FORMAT = "sweep/1"
 OUTPUTS = (NAME, "sweep.csv", "sweep-mean.csv", "sweep.json")
 RESULT_END = ".json"
-TEXT_MAX, SHOWN_MAX = 60, 5  # of a value, and differences
+TEXT_MAX, SHOWN_MAX = 60, 5  # letters of a value, and lines
 CHOICES = (
     "to keep it, choose another folder with -o; to continue it, use its options and files; "
     "to delete its results and start over, add --restart"

@@ -7,6 +7,7 @@ settings of several keys each, as the values of the key 'case'. The folder has m
 request), a result for each finished point, a log for each failed one, and the tables.
 """
 import functools
+import itertools
 import math
 import os
 import re
@@ -144,18 +145,15 @@ class Plan:
         if self.points > POINTS_MAX:
             raise Error(f"{self.points} points: expected at most {POINTS_MAX}")
         self._names = short_keys(keys)
+        self._values = [*itertools.product(*(vary.values for vary in self.vary))]
 
     @property
     def repeats(self) -> int:
         """Number of consecutive points that differ only in their seed."""
         return max(self.seeds, 1)
 
-    def values(self, point: int) -> list[str]:
-        index, values = point // self.repeats, []
-        for vary in reversed(self.vary):
-            index, at = divmod(index, len(vary.values))
-            values.append(vary.values[at])
-        return values[::-1]
+    def values(self, point: int) -> tuple[str, ...]:
+        return self._values[point // self.repeats]
 
     def seed(self, point: int) -> int | None:
         """Returns the seed of a point; None: the seed in the run file."""

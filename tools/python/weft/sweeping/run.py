@@ -13,7 +13,7 @@ from ..asker import Asker, Refused
 from ..child import Child, run_all
 from ..error import Error, Exit, naming, printable
 from ..files import remove
-from ..quantity import three, time_text
+from ..quantity import at, three, time_text
 from . import table
 from .request import Sweep
 
@@ -118,7 +118,7 @@ class Progress:
             offered, accepted = (
                 three(100 * (result["throughput"].get(key) or 0)) for key in ("offered", "accepted")
             )
-            mean = ((result.get("latency_ns") or {}).get("total") or {}).get("mean")
+            mean = at(result, "latency_ns.total.mean")
             latency = time_text(mean / 1e9) if mean is not None else "-"
             more = "; packets lost, duplicated, out of order or in deadlock" if bad else ""
             text = f"{label}: offered {offered} %, accepted {accepted} %"

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..quantity import mean_of, number_of
+from ..quantity import at, mean_of, number_of
 from .request import Plan
 
 Row = dict[str, Any]
@@ -79,9 +79,8 @@ def columns(rows: Sequence[Row | None]) -> list[Column]:
 
 def _value(path: str, source: Any) -> Any:
     """Returns booleans as 0 or 1, missing values as None."""
-    for key in path.split("."):
-        source = source.get(key) if isinstance(source, dict) else None
-    return int(source) if isinstance(source, bool) else source
+    value = at(source, path)
+    return int(value) if isinstance(value, bool) else value
 
 
 def is_bad(result: dict[str, Any]) -> bool:
@@ -114,8 +113,8 @@ def row(plan: Plan, point: int, result: dict[str, Any]) -> Row:
         cells[COMPLETION] = None  # a schedule that did not end has no time
     entries = result.get("traffic")
     if isinstance(entries, list) and len(entries) > 1:
-        for at, entry in enumerate(entries):
-            cells.update({one.name: _value(one.path, entry) for one in _entry_columns(at)})
+        for index, entry in enumerate(entries):
+            cells.update({one.name: _value(one.path, entry) for one in _entry_columns(index)})
     return _cells(plan, point, {"seed": result.get("seed"), **cells})
 
 
