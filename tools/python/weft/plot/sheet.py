@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Draws figures from curves: the page, the legend outside the frame, and files. A sheet records how
-its figure is drawn: every call to matplotlib is executed and written down, so that the figure's
-script draws the same figure."""
+"""Draws figures from curves: the page, the legend outside the frame, and files. A sheet draws by
+running the lines of its script, so that the script draws the same figure."""
 import dataclasses
-import importlib
 import io
 import logging
 import math
@@ -58,31 +56,22 @@ class Drawn(Figure):  # type: ignore[misc]
 
 
 class Recorded:
-    """A matplotlib object, with its name in the script. Its calls are executed and written down;
-    the result gets the name 'to'."""
+    """The name of a matplotlib object in the script. A call becomes a line of the script, which
+    names the result 'to'."""
 
-    def __init__(self, sheet: "Sheet", name: str, value: Any) -> None:
-        self.sheet, self.name, self.value = sheet, name, value
+    def __init__(self, sheet: "Sheet", name: str) -> None:
+        self.sheet, self.name = sheet, name
 
     def __repr__(self) -> str:
         return self.name
 
     def __getattr__(self, part: str) -> "Recorded":
-        return Recorded(self.sheet, f"{self.name}.{part}", getattr(self.value, part))
+        return Recorded(self.sheet, f"{self.name}.{part}")
 
     def __call__(self, *args: Any, to: str = "", **options: Any) -> "Recorded":
-        with self.sheet.style():
-            made = self.value(*map(_value, args), **{k: _value(v) for k, v in options.items()})
-        words = [*map(repr, args), *_options_text(options)]
-        self.sheet.lines.append(f"{to} = " * bool(to) + f"{self.name}({', '.join(words)})")
-        self.sheet.objects |= {to: made} if to else {}
-        return Recorded(self.sheet, to, made)
-
-
-def _value(of: Any) -> Any:
-    if isinstance(of, list) and of and isinstance(of[0], Recorded):
-        return [one.value for one in of]
-    return of.value if isinstance(of, Recorded) else of
+        words = ", ".join([*map(repr, args), *_options_text(options)])
+        self.sheet.run(f"{to} = " * bool(to) + f"{self.name}({words})")
+        return Recorded(self.sheet, to)
 
 
 class Series(list[float]):
@@ -132,18 +121,23 @@ def _options_text(options: dict[str, Any]) -> list[str]:
 
 
 class Sheet:
-    """A figure, its objects by name, and the lines of its script."""
+    """A figure, its objects by name, and the lines of its script, which draw it."""
 
     def __init__(self, page: Page, width: float, height: float) -> None:
         self.page = page
         self.rc = settings(page)
-        with self.style():
-            self.figure = Drawn(figsize=(width, height), layout="constrained")
-        self.lines = [f"fig = Figure(figsize=({width:g}, {height:g}), layout='constrained')"]
-        self.objects: dict[str, Any] = {}
+        self.objects: dict[str, Any] = {"Figure": Drawn, "nan": math.nan}
+        self.lines: list[str] = []
         self.known: dict[str, Series] = {}
-        self.fig = Recorded(self, "fig", self.figure)
+        self.run(f"fig = Figure(figsize=({width!r}, {height!r}), layout='constrained')")
+        self.figure: Drawn = self.objects["fig"]
+        self.fig = Recorded(self, "fig")
         self.ax = self.fig.add_subplot(to="ax")
+
+    def run(self, line: str) -> None:
+        with self.style():
+            exec(line, self.objects)
+        self.lines.append(line)
 
     def style(self) -> Any:
         return matplotlib.rc_context(self.rc)
@@ -152,12 +146,12 @@ class Sheet:
         """Adds numbers to the script under a name, only once."""
         if name not in self.known:
             self.known[name] = Series(name, [float(f"{value:.9g}") for value in values])
-            self.lines.append(f"{name} = {list(self.known[name])!r}")
+            self.run(f"{name} = {list(self.known[name])!r}")
         return self.known[name]
 
     def use(self, module: str, name: str) -> "Recorded":
-        self.lines.append(f"from {module} import {name}")
-        return Recorded(self, name, getattr(importlib.import_module(module), name))
+        self.run(f"from {module} import {name}")
+        return Recorded(self, name)
 
     def script(self, name: str, options: dict[str, Any]) -> str:
         """Returns Python code that draws the figure into the file 'name' or its first argument."""
@@ -220,7 +214,7 @@ def _draw(curves: Curves, page: Page, width: float, height: float) -> tuple[Shee
 
     sheet = Sheet(page, width, height)
     DRAW[curves.kind](sheet, curves)
-    entries = sheet.ax.value.get_legend_handles_labels()[1]
+    entries = sheet.objects["ax"].get_legend_handles_labels()[1]
     if curves.kind == "maps" or not entries:
         return sheet, 0
     return sheet, _place_legend(sheet, len(entries), (width, height))
