@@ -206,7 +206,8 @@ def _read_series(request: Request, result: dict[str, Any]) -> list[Value]:
         raise Error("no samples ('series'); expected measure.sample shorter than the run")
     latency = "released_latency_ns" if request.by == "release" else "latency_ns"
     keys = ("t_ns", request.traffic_key, latency)
-    return [Value(*(figure(sample, key) for key in keys)) for sample in series]
+    samples = ([figure(sample, key) for key in keys] for sample in series)
+    return [Value(t, accepted, mean) for t, accepted, mean in samples]
 
 
 def _links(result: dict[str, Any], key: str) -> list[Value]:
