@@ -93,9 +93,10 @@ static unsigned choose_threshold(
 }
 
 /* "none" is the deterministic route: D-mod-K in fat trees. */
-const struct adaptive_mode adaptive_none = {.name = "none", .summary = "the table's port, D-mod-K"};
+const struct adaptive_mode adaptive_none = {
+	.name = "none", .summary = "the table's port (D-mod-K)"};
 const struct adaptive_mode adaptive_oblivious = {
-	.name = "oblivious", .summary = "any of the set, drawn", .choose = choose_oblivious};
+	.name = "oblivious", .summary = "a random port of the set", .choose = choose_oblivious};
 const struct adaptive_mode adaptive_always = {.name = "adaptive",
 	.summary = "the port with the most credits",
 	.compares = true,
@@ -149,7 +150,7 @@ static unsigned choose_any(
 }
 
 const struct adaptive_mode adaptive_spray_random = {.name = "spray-random",
-	.summary = "any of the set for each packet, like `oblivious`",
+	.summary = "a random port of the set for each packet, like `oblivious`",
 	.choose = choose_any};
 
 static unsigned choose_next(
@@ -162,7 +163,7 @@ static unsigned choose_next(
 }
 
 const struct adaptive_mode adaptive_spray_rr = {.name = "spray-rr",
-	.summary = "the next of the set for each packet, round robin",
+	.summary = "the next port of the set for each packet, round robin",
 	.choose = choose_next};
 
 /* LetFlow (Vanini et al., NSDI 2017): after a pause longer than the gap, a flow can change paths
@@ -189,7 +190,7 @@ static unsigned choose_flowlet(
 }
 
 const struct adaptive_mode adaptive_flowlet = {.name = "flowlet",
-	.summary = "any of the set; the same port again within `flowlet-gap`",
+	.summary = "any port of the set, but the same one again within `flowlet-gap`",
 	.flowlets = true,
 	.choose = choose_flowlet};
 

@@ -54,7 +54,7 @@ static int init_permutation(void **state, const struct traffic_config *config, s
 }
 
 const struct traffic_pattern traffic_permutation = PARTNER_PATTERN("permutation",
-	"always the same host: from `file` (lines of `SOURCE DESTINATION`, `#` comments), or drawn with the seed in one cycle through all. No `from`, no `to`",
+	"always the same host: from `file` (lines of `SOURCE DESTINATION`, `#` comments), or drawn with the seed in one cycle through all. Does not accept `from` or `to`",
 	TRAFFIC_FILE | TRAFFIC_RATE, init_permutation, true);
 
 /* 'host' and the result have 'bits' bits. */
@@ -145,10 +145,13 @@ static int init_butterfly(void **state, const struct traffic_config *config, str
 	PARTNER_PATTERN(name_text, text, TRAFFIC_FROM | TRAFFIC_RATE, init_fn, false)
 
 const struct traffic_pattern traffic_bit_reversal = BITS_PATTERN("bit-reversal",
-	"from aₙ₋₁…a₀ to a₀…aₙ₋₁, the bits of the host's number. No `to`", init_reverse);
+	"from aₙ₋₁…a₀ to a₀…aₙ₋₁, the bits of the host's number. Does not accept `to`",
+	init_reverse);
 const struct traffic_pattern traffic_transpose = BITS_PATTERN("transpose",
-	"from aₙ₋₁…a₀ to aₙ⸝₂₋₁…a₀aₙ₋₁…aₙ⸝₂: the halves exchanged. No `to`", init_transpose);
+	"from aₙ₋₁…a₀ to aₙ⸝₂₋₁…a₀aₙ₋₁…aₙ⸝₂: the halves exchanged. Does not accept `to`",
+	init_transpose);
 const struct traffic_pattern traffic_shuffle =
-	BITS_PATTERN("shuffle", "from aₙ₋₁…a₀ to aₙ₋₂…a₀aₙ₋₁. No `to`", init_shuffle);
+	BITS_PATTERN("shuffle", "from aₙ₋₁…a₀ to aₙ₋₂…a₀aₙ₋₁. Does not accept `to`", init_shuffle);
 const struct traffic_pattern traffic_butterfly = BITS_PATTERN("butterfly",
-	"from aₙ₋₁…a₀ to a₀aₙ₋₂…a₁aₙ₋₁: first and last bit exchanged. No `to`", init_butterfly);
+	"from aₙ₋₁…a₀ to a₀aₙ₋₂…a₁aₙ₋₁: first and last bit exchanged. Does not accept `to`",
+	init_butterfly);

@@ -81,7 +81,7 @@ const struct traffic_pattern traffic_goal = {.name = "goal",
 /* Flows, listed or drawn, which become a separate schedule (run_flows.h). */
 const struct traffic_pattern traffic_flows = {.name = "flows",
 	.summary =
-		"as in a [list of flows](schedule-file.md#lists-of-flows), or [drawn](schedule-file.md#drawn-flows) with `sizes`, `load`, `stop` and perhaps `matrix`. No `message`, no `arrivals`",
+		"as in a [list of flows](schedule-file.md#lists-of-flows), or [drawn](schedule-file.md#drawn-flows) with `sizes`, `load`, `stop` and optionally `matrix`. Does not accept `message` or `arrivals`",
 	.keys = TRAFFIC_FROM | TRAFFIC_TO | TRAFFIC_FILE | TRAFFIC_SIZES,
 	.schedule = true};
 

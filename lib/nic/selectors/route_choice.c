@@ -144,7 +144,7 @@ static unsigned any(struct route_choice *choice, const struct route_choice_messa
 }
 
 const struct route_choice_ops route_choice_random = {
-	.name = "random", .summary = "any, all equally likely", .choose = any};
+	.name = "random", .summary = "a random one", .choose = any};
 
 static unsigned next(struct route_choice *choice, const struct route_choice_message *message)
 {
@@ -155,9 +155,8 @@ static unsigned next(struct route_choice *choice, const struct route_choice_mess
 	return chosen;
 }
 
-const struct route_choice_ops route_choice_round_robin = {.name = "round-robin",
-	.summary = "one after the other, for each destination",
-	.choose = next};
+const struct route_choice_ops route_choice_round_robin = {
+	.name = "round-robin", .summary = "each in turn, for each destination", .choose = next};
 
 /* The thesis' DET (section 2.4, figures 35 and 36): selects the route whose latest message was
  * delayed least. A route's estimate decays while other routes are used. */
