@@ -124,10 +124,12 @@ class Help(unittest.TestCase):
             self.assertEqual(run(WEFT, "help", *words).stdout, long.stdout, words)
             self.assertEqual(run(WEFT, *words, "-h").stdout, long.stdout, words)
 
-    def test_every_help_has_the_exit_codes(self):
+    def test_every_help_has_the_exit_codes_and_fits_in_a_terminal(self):
         for command in re.findall(r"(?m)^  ([a-z]+) ", weft("help")):
             for words in ([command], *([command, part] for part in usage_parts(command))):
-                self.assertRegex(weft(*words, "--help"), r"(?m)^Exit: ", words)
+                text = weft(*words, "--help")
+                self.assertRegex(text, r"(?m)^Exit: ", words)
+                self.assertEqual([line for line in text.splitlines() if len(line) > 80], [], words)
 
     def test_every_topic_that_is_listed_has_a_text(self):
         topics = re.findall(r"(?m)^    ([a-z]+) ", weft("help"))

@@ -12,11 +12,13 @@ from .files import write_text
 USAGE = """\
 usage: weft demo [-o DIR]
 
-Runs a two-minute tour: one run, a sweep over the load, a deadlock, and a hot spot with and
-without congestion management. It runs on the virtual clock and needs no root and no NIC.
-  -o DIR   a new folder for the run files, the results and the pictures (weft-demo)
-Exit: 0 success, 2 invalid request, 3 not possible on this machine (no matplotlib), 130 ended by
-Ctrl-C.
+Runs a two-minute tour: one run, a sweep over the load, a deadlock, and a hot
+spot with and without congestion management. It runs on the virtual clock and
+needs no root and no NIC.
+  -o DIR   a new folder for the run files, the results and the pictures
+           (weft-demo)
+Exit: 0 success, 2 invalid request, 3 not possible on this machine (no
+matplotlib), 130 ended by Ctrl-C.
 """
 
 TREE = """\

@@ -99,19 +99,22 @@ static const char usage[] =
 	"       weft audit FILE... --lab LAB [--partial] [--json]\n"
 	"       weft audit FILE... --topology TOPO [--routes FILE] [--partial] [--json]\n"
 	"\n"
-	"Follows each frame of the captures from port to port and checks that the fabric followed\n"
-	"its rules. FILE is a pcapng file from 'weft run --pcap' or 'weft lab capture', or a pcap or\n"
-	"pcapng file that tcpdump captured on links.\n"
+	"Follows each frame of the captures from port to port and checks that the fabric\n"
+	"followed its rules. FILE is a pcapng file from 'weft run --pcap' or 'weft lab\n"
+	"capture', or a pcap or pcapng file that tcpdump captured on links.\n"
 	"\n"
 	"  --run FILE       the run file; --set changes keys, as with 'weft run'\n"
 	"  --lab LAB        the lab file, or the name of a lab that is up\n"
 	"  --topology TOPO  only a topology, without the settings of a run or lab\n"
 	"  --routes FILE    its route file\n"
-	"  --partial        accepts captures of some ports and lists the checks that are not possible\n"
+	"  --partial        accepts captures of some ports and lists the checks that are\n"
+	"                   not possible\n"
 	"  --json           prints a document\n"
-	"  --mark OUT       writes a copy of the only FILE as pcapng, in which reported frames have the\n"
-	"                   violation in their comment and in Wireshark's list of errors\n"
-	"Exit: 0 no violation, 1 violations, 2 invalid request or file, 3 not possible on this machine.\n";
+	"  --mark OUT       writes a copy of the only FILE as pcapng, in which reported\n"
+	"                   frames have the violation in their comment and in Wireshark's\n"
+	"                   list of errors\n"
+	"Exit: 0 no violation, 1 violations, 2 invalid request or file, 3 not possible on\n"
+	"this machine.\n";
 
 struct request {
 	struct audit_request audit;

@@ -17,10 +17,10 @@
 static const char usage[] =
 	"usage: weft capture decap IN [-o OUT]\n"
 	"\n"
-	"Extracts the IPv4 packets that the frames of a capture carry for TAPs, and writes them as\n"
-	"pcapng for tcpdump, tshark and Wireshark, once per port and direction where they were\n"
-	"captured. Packets that an interface split are reassembled, and have the time of the frame\n"
-	"that completes them.\n"
+	"Extracts the IPv4 packets that the frames of a capture carry for TAPs, and\n"
+	"writes them as pcapng for tcpdump, tshark and Wireshark, once per port and\n"
+	"direction where they were captured. Packets that an interface split are\n"
+	"reassembled, and have the time of the frame that completes them.\n"
 	"  -o, --output FILE  writes to FILE instead of standard output\n"
 	"Exit: 0 success, 2 invalid request or file, 3 not possible on this machine.\n";
 

@@ -22,18 +22,22 @@ static const char usage[] =
 	"       weft why FILE... --lab LAB [WHICH] [--json]\n"
 	"       weft why FILE... --topology TOPO [--routes FILE] [WHICH] [--json]\n"
 	"\n"
-	"Breaks down the time of captured packets into waits, transmission and delays, and ranks the\n"
-	"causes of the waits. FILE and the options before WHICH work as in 'weft audit'.\n"
+	"Breaks down the time of captured packets into waits, transmission and delays,\n"
+	"and ranks the causes of the waits. FILE and the options before WHICH work as in\n"
+	"'weft audit'.\n"
 	"\n"
 	"WHICH:\n"
 	"  --slowest N              the N slowest packets; 10 by default\n"
 	"  --message SRC:DST:N      the last packet of message N from host SRC to DST\n"
-	"  --frame FILE:N           the packet of frame N in a capture, as numbered by Wireshark\n"
-	"  --goal                   the critical path, backwards from the last delivery: each message\n"
-	"                           with the last message that its source received before\n"
+	"  --frame FILE:N           the packet of frame N in a capture, as numbered by\n"
+	"                           Wireshark\n"
+	"  --goal                   the critical path, backwards from the last delivery:\n"
+	"                           each message with the last message that its source\n"
+	"                           received before\n"
 	"\n"
 	"  --json                   prints a document\n"
-	"Exit: 0 success, 1 no such packet, 2 invalid request or file, 3 not possible on this machine.\n";
+	"Exit: 0 success, 1 no such packet, 2 invalid request or file, 3 not possible on\n"
+	"this machine.\n";
 
 struct request {
 	struct audit_request audit;

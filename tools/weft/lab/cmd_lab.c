@@ -443,7 +443,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 }
 
 static const struct command_parts lab_parts = COMMAND_PARTS("lab", parts,
-	"Exit: 0 success, 1 bad result, 2 invalid request, 3 not possible on this machine.\n"
+	"Exit: 0 success, 1 bad result, 2 invalid request, 3 not possible on this\n"
+	"machine.\n"
 	"See 'weft lab PART --help' and weft-lab(1) for details.\n");
 
 static enum weft_exit run_part(const struct part *part, int argc, char **argv)

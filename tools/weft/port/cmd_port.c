@@ -232,7 +232,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 }
 
 static const struct command_parts command = COMMAND_PARTS("port", parts,
-	"Exit: 0 success, 2 invalid request, 3 not possible on this machine, or a problem was found.\n"
+	"Exit: 0 success, 2 invalid request, 3 not possible on this machine, or a problem\n"
+	"was found.\n"
 	"See 'weft help port PART' and weft-port(1) for details.\n");
 
 static enum weft_exit run_part(const struct part *part, int argc, char **argv)

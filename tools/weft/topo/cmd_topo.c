@@ -16,22 +16,26 @@ static const char usage[] =
 	"       weft topo check TOPO [--json]\n"
 	"       weft topo levels TOPO [--json]\n"
 	"       weft topo dot TOPO\n"
-	"       weft topo import --format FORMAT [--strict] [--only REGEX] [--exclude REGEX] FILE\n"
-	"                        [-o FILE]\n"
+	"       weft topo import --format FORMAT [--strict] [--only REGEX]\n"
+	"                        [--exclude REGEX] FILE [-o FILE]\n"
 	"       weft topo export --format FORMAT TOPO [-o FILE]\n"
 	"\n"
 	"TOPO is a file or a generator such as 'rlft:ports=8,stages=2'.\n"
 	"  gen    writes a topology file, by default to standard output\n"
 	"  show   prints the size of the topology, and the other end of each port\n"
-	"  check  checks ports, links, names, and that every host can reach every other host\n"
+	"  check  checks ports, links, names, and that every host can reach every other\n"
+	"         host\n"
 	"  levels prints the levels of a tree, or the reason why there are none\n"
-	"  dot    writes the topology for graphviz: weft topo dot TOPO | dot -Tsvg -o topo.svg\n"
-	"  import converts another program's file into a topology file: ibnetdiscover, ibnetdiscover-p,\n"
-	"         ibsim, iblinkinfo, opensm, slurm, ns3, booksim, htsim. It lists what it omits.\n"
-	"         --strict refuses this instead. --only and --exclude select nodes by description\n"
-	"  export writes another program's format: ibnetdiscover, ibsim, slurm, ns3, booksim, htsim, dot\n"
-	"Exit: 0 success, 1 there are no levels, 2 invalid request or topology, 3 not possible on this\n"
-	"machine.\n"
+	"  dot    writes the topology for graphviz: weft topo dot TOPO | dot -Tsvg -o\n"
+	"         topo.svg\n"
+	"  import converts another program's file into a topology file: ibnetdiscover,\n"
+	"         ibnetdiscover-p, ibsim, iblinkinfo, opensm, slurm, ns3, booksim, htsim.\n"
+	"         It lists what it omits. --strict refuses this instead. --only and\n"
+	"         --exclude select nodes by description\n"
+	"  export writes another program's format: ibnetdiscover, ibsim, slurm, ns3,\n"
+	"         booksim, htsim, dot\n"
+	"Exit: 0 success, 1 there are no levels, 2 invalid request or topology, 3 not\n"
+	"possible on this machine.\n"
 	"\n"
 	"'weft topo gen --help' lists the kinds and their options.\n";
 
@@ -41,7 +45,8 @@ static const char usage_gen[] =
 	"Writes a topology file, by default to standard output.\n"
 	"Exit: 0 success, 2 invalid request, 3 not possible on this machine.\n"
 	"\n"
-	"Kinds and their options. Every kind also accepts --rate (10Gbps) and --delay (30ns):\n";
+	"Kinds and their options. Every kind also accepts --rate (10Gbps) and --delay\n"
+	"(30ns):\n";
 
 static const char *value_name(const struct generator_option *option)
 {
@@ -53,17 +58,32 @@ static const char *value_name(const struct generator_option *option)
 	return names[option->type];
 }
 
+#define LINE_COLUMNS 80
+
+/* Prints words, each after a space, and wraps them. The first one follows column 'column'. */
+static void print_wrapped(const char *text, int column, int indent, FILE *out)
+{
+	for (int word; *text != '\0'; text += word, text += strspn(text, " ")) {
+		word = (int)strcspn(text, " ");
+		if (column + 1 + word > LINE_COLUMNS)
+			column = fprintf(out, "\n%*s", indent, "") - 1;
+		column += fprintf(out, " %.*s", word, text);
+	}
+	fputc('\n', out);
+}
+
 static void print_kind(const struct generator *generator, FILE *out)
 {
-	fprintf(out, "  %-14s %s\n", generator->name, generator->help);
+	char text[256], fallback[24];
+
+	print_wrapped(generator->help, fprintf(out, "  %-14s", generator->name), 16, out);
 	for (unsigned i = 0; generator->options[i].name != NULL; i++) {
 		const struct generator_option *option = &generator->options[i];
 
-		fprintf(out, "                  --%s %s: %s", option->name, value_name(option),
-			option->help);
-		if (option->fallback != 0)
-			fprintf(out, " (%u)", (unsigned)option->fallback);
-		fputc('\n', out);
+		snprintf(fallback, sizeof(fallback), " (%u)", (unsigned)option->fallback);
+		snprintf(text, sizeof(text), "--%s %s: %s%s", option->name, value_name(option),
+			option->help, option->fallback != 0 ? fallback : "");
+		print_wrapped(text, fprintf(out, "%17s", ""), 19, out);
 	}
 }
 

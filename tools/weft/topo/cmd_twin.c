@@ -23,18 +23,20 @@
 #define LAYERED_MAX  256
 
 static const char usage[] =
-	"usage: weft twin LISTING [--routes DUMP [--subnet FILE] [--sl2vl FILE\n"
-	"                 [--path-records FILE]]] [--counters FILE]... [--html PAGE] [--json]\n"
+	"usage: weft twin LISTING [--routes DUMP [--subnet FILE]\n"
+	"                 [--sl2vl FILE [--path-records FILE]]]\n"
+	"                 [--counters FILE]... [--html PAGE] [--json]\n"
 	"\n"
-	"LISTING is a topology file, or a file that 'weft topo import' reads; its format is detected.\n"
-	"DUMP and the files after it contain the routes in use, as for 'weft route import'. Prints the\n"
-	"size, the levels, irregular cables, the verdict on the routes, the most loaded links under\n"
-	"uniform traffic, and what other routes and faster cables would change. PAGE receives the same\n"
-	"information with a picture.\n"
-	"--counters reads the output of perfquery -x, ibqueryerrors --data or ibdiagnet (ibdiagnet2.pm)\n"
-	"and shows measured next to predicted loads. Given twice, it uses the difference.\n"
-	"Exit: 0 success, 1 the routes in use are not connected or may deadlock, 2 invalid request, 3 not\n"
-	"possible on this machine.\n";
+	"LISTING is a topology file, or a file that 'weft topo import' reads; its format\n"
+	"is detected. DUMP and the files after it contain the routes in use, as for 'weft\n"
+	"route import'. Prints the size, the levels, irregular cables, the verdict on the\n"
+	"routes, the most loaded links under uniform traffic, and what other routes and\n"
+	"faster cables would change. PAGE receives the same information with a picture.\n"
+	"--counters reads the output of perfquery -x, ibqueryerrors --data or ibdiagnet\n"
+	"(ibdiagnet2.pm) and shows measured next to predicted loads. Given twice, it uses\n"
+	"the difference.\n"
+	"Exit: 0 success, 1 the routes in use are not connected or may deadlock, 2\n"
+	"invalid request, 3 not possible on this machine.\n";
 
 static json_t *hot_json(const struct topology *topology, const struct route_report *report)
 {

@@ -15,10 +15,12 @@
 static const char usage[] =
 	"usage: weft web RESULT.json [--why FILE] [--listen ADDRESS:PORT]\n"
 	"\n"
-	"Serves a page on this machine that draws the fabric of a result of 'weft run': the load of its\n"
-	"links (measure.links; for each sample, measure.link-series), the waiting times of its switches\n"
-	"as a map (measure.switches), and its samples (measure.sample). Ctrl-C ends the command.\n"
-	"  --why FILE              output of 'weft why --json', shown as waterfalls of packets\n"
+	"Serves a page on this machine that draws the fabric of a result of 'weft run':\n"
+	"the load of its links (measure.links; for each sample, measure.link-series), the\n"
+	"waiting times of its switches as a map (measure.switches), and its samples\n"
+	"(measure.sample). Ctrl-C ends the command.\n"
+	"  --why FILE              output of 'weft why --json', shown as waterfalls of\n"
+	"                          packets\n"
 	"  --listen ADDRESS:PORT   address of the page (" WEB_RUN_LISTEN ")\n"
 	"Exit: 0 ended by Ctrl-C, 2 invalid request, 3 not possible on this machine.\n";
 

@@ -23,35 +23,46 @@ usage: weft plot DIR|RESULT... --kind KIND -o FILE.png|.svg|.pdf
                  [--label KEY=VALUE=TEXT]...
                  [--size SIZE] [--font FONT] [--title TEXT] [--script FILE]
 
-Draws sweeps (their folders) and single results (their JSON files). Keys that differ become
-curves with a legend. Seeds become means with 95 % confidence intervals. Points whose run is
-saturated or not steady are hollow; half-filled ones are too short to tell.
+Draws sweeps (their folders) and single results (their JSON files). Keys that
+differ become curves with a legend. Seeds become means with 95 % confidence
+intervals. Points whose run is saturated or not steady are hollow; half-filled
+ones are too short to tell.
   --kind latency-throughput   total and network latency against accepted traffic
-  --kind throughput-load      accepted against offered traffic, for sweeps over a load
+  --kind throughput-load      accepted against offered traffic, for sweeps over
+                              a load
   --kind latency-cdf          share of messages with at most this latency
                               (measure.latencies: true)
-  --kind completion           time of a schedule against the key given with --along
-  --kind slowdown             99th percentile and median slowdown of flows, by length
-  --kind waterfall            where packets spent their time, from weft why --json
+  --kind completion           time of a schedule against the key given with
+                              --along
+  --kind slowdown             99th percentile and median slowdown of flows, by
+                              length
+  --kind waterfall            where packets spent their time, from weft why
+                              --json
   --kind efficiency-time      accepted traffic against time
-  --kind link-load            utilisation of every link, sorted (measure.links: true)
-  --kind blocked-time         time for which links wait for credit, sorted (the same)
+  --kind link-load            utilisation of every link, sorted (measure.links:
+                              true)
+  --kind blocked-time         time for which links wait for credit, sorted (the
+                              same)
   --where KEY=VALUE           only the points of a sweep with this value
-  --along KEY                 the key that changes along a curve of latency-throughput,
-                              throughput-load or completion (default: the first key that
-                              ends in 'load', otherwise the last key)
-  --unit share|flits          unit of accepted traffic in latency-throughput: share of
-                              the hosts' link rate (default), or flits/ns/switch
-  --latency total|network     only this latency (default: both; latency-cdf: total)
-  --by arrival|release        when a frame counts: when it arrives (default), or when all
-                              earlier frames have also arrived
+  --along KEY                 the key that changes along a curve of
+                              latency-throughput, throughput-load or completion
+                              (default: the first key that ends in 'load',
+                              otherwise the last key)
+  --unit share|flits          unit of accepted traffic in latency-throughput:
+                              share of the hosts' link rate (default), or
+                              flits/ns/switch
+  --latency total|network     only this latency (default: both; latency-cdf:
+                              total)
+  --by arrival|release        when a frame counts: when it arrives (default), or
+                              when all earlier frames have also arrived
   --label KEY=VALUE=TEXT      TEXT represents this value in legends
   --size SIZE                 7.5x5in, 3.4in, 86x60mm, 900x600
   --font FONT                 serif, serif,9 or ,9
   --title TEXT                replaces the default title; '' for none
-  --script FILE               a Python program that draws the figure and can be edited;
-                              with or without -o
-Exit: 0 success, 2 invalid request, 3 not possible on this machine (no matplotlib).
+  --script FILE               a Python program that draws the figure and can be
+                              edited; with or without -o
+Exit: 0 success, 2 invalid request, 3 not possible on this machine (no
+matplotlib).
 """
 
 KINDS = (*READERS, "waterfall")

@@ -27,27 +27,35 @@ usage: weft reproduce --list [--json]
                            [--json|--markdown] [--cache DIR]
                            [--on slurm [--srun ARGS]] [--again] [-o DIR]
 
-Runs a figure or table of a paper and prints published | ours | ratio. NAME is a name in
---list or a file such as those in topo/reproduce. A group runs all of its members (--only
-selects some), and so does the file of a paper. The same command resumes after an interruption.
-  --list       name, paper, figure or table, and time on two cores or the reason why it is not run
+Runs a figure or table of a paper and prints published | ours | ratio. NAME is a
+name in --list or a file such as those in topo/reproduce. A group runs all of
+its members (--only selects some), and so does the file of a paper. The same
+command resumes after an interruption.
+  --list       name, paper, figure or table, and time on two cores or the reason
+               why it is not run
   --quick      fewer networks and messages: orderings and coarse factors
-  --only A,B   only these networks, cases and algorithms; a list with none of them is run whole
-  --instances N  number of random networks or seeds, up to 100, instead of the definition's
-  --warmup N   messages that are discarded before the measurement, instead of the definition's
+  --only A,B   only these networks, cases and algorithms; a list with none of
+               them is run whole
+  --instances N  number of random networks or seeds, up to 100, instead of the
+                 definition's
+  --warmup N   messages that are discarded before the measurement, instead of
+               the definition's
   --messages N  messages that are measured; the output shows the number
-  --latency-limit TIME  mean latency above which a search counts a network as saturated, such as
-               20us, instead of the definition's; 0s: any latency is accepted
+  --latency-limit TIME  mean latency above which a search counts a network as
+                        saturated, such as 20us, instead of the definition's;
+                        0s: any latency is accepted
   --jobs N     runs at a time (default: the cores)
-  --on slurm   run each point as a Slurm job; all machines must share the folder of results
+  --on slurm   run each point as a Slurm job; all machines must share the folder
+               of results
   --srun ARGS  additional arguments for srun, such as '--time=1:00:00 --mem=2G'
   --json       print one JSON document
   --markdown   print tables in Markdown
-  --cache DIR  folder for results (default: $XDG_CACHE_HOME/weft or ~/.cache/weft)
+  --cache DIR  folder for results (default: $XDG_CACHE_HOME/weft or
+               ~/.cache/weft)
   --again      run everything again
   -o DIR       folder for figures (default: the current folder)
-Exit: 0 success, 1 a value is not as published, 2 invalid request, 3 not possible on this
-machine, 130 ended by Ctrl-C.
+Exit: 0 success, 1 a value is not as published, 2 invalid request, 3 not
+possible on this machine, 130 ended by Ctrl-C.
 """
 
 LISTED = ("name", "paper", "place", "title", "time", "quick_time")

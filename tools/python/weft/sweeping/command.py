@@ -17,33 +17,44 @@ from .run import Outcome
 NAME = "sweep"
 USAGE = """\
 usage: weft sweep RUN.yaml [--vary KEY=VALUES]... [--cases FILE] [--seeds LO:HI]
-                  [--set KEY=VALUE]... [--jobs N] [--on slurm [--sbatch ARGS] [--grace S]]
-                  [--skip-invalid] [--restart] [--json] -o DIR
+                  [--set KEY=VALUE]... [--jobs N]
+                  [--on slurm [--sbatch ARGS] [--grace S]] [--skip-invalid]
+                  [--restart] [--json] -o DIR
        weft sweep RUN.yaml ... -o DIR --prepare | --point N
        weft sweep RUN.yaml ... --dry-run
 
 Runs every combination of the values with every seed, and writes DIR/sweep.csv,
-sweep.json and sweep-mean.csv (mean and 95 % confidence interval over the seeds). The same
-command resumes after an interruption.
-  --vary KEY=A,B,C       the values of a key of the run file: routing.algorithm=ud,dmodk
+sweep.json and sweep-mean.csv (mean and 95 % confidence interval over the
+seeds). The same command resumes after an interruption.
+  --vary KEY=A,B,C       the values of a key of the run file:
+                         routing.algorithm=ud,dmodk
   --vary KEY=LO:HI:STEP  a range: traffic.0.load=10%:100%:10%
-  --cases FILE           named settings of several keys each, as the values of 'case'
-  --seeds LO:HI          runs every point once with each seed; 1:4 are four, 4 is only one
+  --cases FILE           named settings of several keys each, as the values of
+                         'case'
+  --seeds LO:HI          runs every point once with each seed; 1:4 are four, 4
+                         is only one
   --set KEY=VALUE        change a key for all points
-  --jobs N               points at a time (default: number of cores; 1 on the real clock)
-  --on slurm             run the points as tasks of a job array; all machines must share DIR
-  --sbatch ARGS          additional arguments for sbatch, such as '--time=1:00:00 --mem=2G'
-  --grace S              seconds after the last task until a point without a result counts
-                         as failed (90, because files can appear late over NFS)
+  --jobs N               points at a time (default: number of cores; 1 on the
+                         real clock)
+  --on slurm             run the points as tasks of a job array; all machines
+                         must share DIR
+  --sbatch ARGS          additional arguments for sbatch, such as
+                         '--time=1:00:00 --mem=2G'
+  --grace S              seconds after the last task until a point without a
+                         result counts as failed (90, because files can appear
+                         late over NFS)
   --prepare              only write DIR/manifest.json, for --point
-  --point N              run only this point, counted from 0, of the sweep prepared in DIR;
-                         for tasks on clusters (topo/Snakefile)
-  --skip-invalid         omit points that are not valid run files, and print them
-  --dry-run              only print the number of points and an estimate of their time
+  --point N              run only this point, counted from 0, of the sweep
+                         prepared in DIR; for tasks on clusters (topo/Snakefile)
+  --skip-invalid         omit points that are not valid run files, and print
+                         them
+  --dry-run              only print the number of points and an estimate of
+                         their time
   --restart              delete the results of another sweep in DIR
   --json                 print sweep.json
-Exit: 0 success, 1 a point failed or deadlocked, packets were lost, duplicated or out of order,
-or nothing was measured, 2 invalid request, 3 not possible on this machine, 130 ended by Ctrl-C.
+Exit: 0 success, 1 a point failed or deadlocked, packets were lost, duplicated
+or out of order, or nothing was measured, 2 invalid request, 3 not possible on
+this machine, 130 ended by Ctrl-C.
 """
 SKIPPED_SHOWN = 5
 GRACE_S = 90  # an NFS client may cache for 60 s that a file does not exist
