@@ -249,7 +249,8 @@ static int check_keys(const struct run_config_traffic *traffic, const struct yam
 			pattern->name);
 	for (const struct yaml_field *field = run_traffic_fields; field->key != NULL; field++)
 		if (field->tag != 0 && (keys_of(traffic) & field->tag) == 0 &&
-			yaml_field_is_present(field, traffic)) {
+			(yaml_field_is_present(field, traffic) ||
+				yaml_tree_get(node, field->key) != NULL)) {
 			other = (pattern->keys & field->tag) == 0 ? only_pattern(field->tag) : NULL;
 			return yaml_tree_refuse(node, error, "pattern %s%s has no '%s'%s%s",
 				pattern->name,

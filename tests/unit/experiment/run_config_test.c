@@ -14,6 +14,7 @@
 #include "route/route_algorithm.h"
 #include "switch/adaptive_routing.h"
 #include "topo/topology_file.h"
+#include "traffic/traffic_pattern.h"
 
 #define HEAD "weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\nclock: real\n"
 
@@ -386,6 +387,42 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_refused(bad[i].text, NULL, bad[i].message);
+}
+
+/* Also with the default as the value, such as 'by: round-robin'. */
+UNIT_TEST(a_traffic_key_without_effect_is_refused_with_each_pattern)
+{
+	static const struct {
+		unsigned keys;
+		const char *text;
+	} key[] = {{TRAFFIC_TO, "to: [h1]"}, {TRAFFIC_SHARE, "share: 100%"},
+		{TRAFFIC_SWITCHES, "switches: 3"}, {TRAFFIC_FILE, "file: x"},
+		{TRAFFIC_RANKS, "ranks: x"}, {TRAFFIC_RANKS, "ranks-per-host: 1"},
+		{TRAFFIC_SIZES, "sizes: hadoop"}, {TRAFFIC_SIZES, "matrix: x"},
+		{TRAFFIC_PACKETS, "host: h1"}, {TRAFFIC_PACKETS, "by: round-robin"},
+		{TRAFFIC_PACKETS, "speed: 1"}, {TRAFFIC_PACKETS, "loop: 1"},
+		{TRAFFIC_RATE, "message: 4KiB"}, {TRAFFIC_RATE, "arrivals: constant"}};
+
+	for (unsigned i = 0; name_table_at(&traffic_patterns, i) != NULL; i++) {
+		const struct traffic_pattern *pattern = name_table_at(&traffic_patterns, i);
+
+		for (unsigned k = 0; k < sizeof(key) / sizeof(key[0]); k++) {
+			char text[300], message[200];
+			struct error error = {""};
+
+			if ((pattern->keys & key[k].keys) != 0 ||
+				(pattern->pairs && key[k].keys == TRAFFIC_TO))
+				continue;
+			snprintf(text, sizeof(text), HEAD "traffic: [{pattern: %s, %s}]\n",
+				pattern->name, key[k].text);
+			snprintf(message, sizeof(message), " has no '%.*s'",
+				(int)strcspn(key[k].text, ":"), key[k].text);
+			assert_null(
+				run_config_parse(text, strlen(text), "r.yaml", NULL, 0, &error));
+			if (strstr(error.text, message) == NULL)
+				fail_msg("%s: %s", text, error.text);
+		}
+	}
 }
 
 UNIT_TEST(an_override_changes_one_key)
