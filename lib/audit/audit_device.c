@@ -272,8 +272,9 @@ static void check_output(struct audit *audit, const struct audit_seen *seen,
 		return;
 	audit_report(audit, AUDIT_OUTPUT, &seen->frame.seen,
 		decision->output != AUDIT_UNKNOWN
-			? "%s: %s leaves here; expected port %u"
-			: "%s: %s leaves here, which is not one of its ports; the table contains %u",
+			? "%s: %s leaves here, but should leave through port %u"
+			: "%s: %s leaves through a port that the table does not allow; the table "
+			  "contains %u",
 		audit_port_name(audit, seen->at->way, text), audit_describe(entered, frame),
 		decision->output != AUDIT_UNKNOWN ? decision->output
 						  : (unsigned)__builtin_ctzll(decision->allowed));
@@ -304,7 +305,7 @@ static void check_mutable(struct audit *audit, const struct audit_seen *seen,
 	audit_port_name(audit, seen->at->way, text);
 	if (out->cursor != cursor)
 		audit_report(audit, AUDIT_CURSOR, &seen->frame.seen,
-			"%s: the cursor is %u; expected %u", text, out->cursor, cursor);
+			"%s: the cursor is %u, but should be %u", text, out->cursor, cursor);
 	if (entered->class != AUDIT_DATA)
 		return;
 	if ((changed & ~may) != 0)
@@ -315,8 +316,8 @@ static void check_mutable(struct audit *audit, const struct audit_seen *seen,
 		audit_report(audit, AUDIT_AFC, &seen->frame.seen,
 			"%s: in the adapted-flow channel %u, but not adapted", text, out->vc);
 	else if (vc != AUDIT_UNKNOWN && out->vc != vc)
-		audit_report(audit, AUDIT_VC, &seen->frame.seen, "%s: the VC is %u; expected %u",
-			text, out->vc, vc);
+		audit_report(audit, AUDIT_VC, &seen->frame.seen,
+			"%s: the VC is %u, but should be %u", text, out->vc, vc);
 	if (out->vc_original != in->vc_original)
 		audit_report(audit, AUDIT_VC, &seen->frame.seen,
 			"%s: the original VC is %u, but was %u", text, out->vc_original,

@@ -111,7 +111,8 @@ static void check_first_vc(struct audit *audit, const struct audit_seen *seen)
 			rules->queuing, ntohs(header->source_be), ntohs(header->destination_be));
 	if (sl != header->sl || header->vc != (adapted ? rules->vcs - 1 : rules->sl_to_vc[sl]))
 		audit_report(audit, AUDIT_VC, &seen->frame.seen,
-			"%s: the service level is %u and the VC %u; expected %u and %u",
+			"%s: the service level is %u and the VC is %u, but they should be %u and "
+			"%u",
 			audit_port_name(audit, seen->at->way, text), header->sl, header->vc, sl,
 			adapted ? rules->vcs - 1u : rules->sl_to_vc[sl]);
 }
@@ -134,7 +135,7 @@ static void reinject(struct audit *audit, struct audit_seen *seen)
 			text, audit->frame[found].seen.number);
 	if (seen->frame.header.cursor != audit->frame[found].header.cursor + 1)
 		audit_report(audit, AUDIT_CURSOR, &seen->frame.seen,
-			"%s: the cursor is %u; expected %u", text, seen->frame.header.cursor,
+			"%s: the cursor is %u, but should be %u", text, seen->frame.header.cursor,
 			audit->frame[found].header.cursor + 1);
 	audit_take(audit, found);
 }

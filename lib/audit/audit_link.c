@@ -313,7 +313,7 @@ static void check_arrival(struct audit *audit, uint32_t way, const struct audit_
 	quantity_format(QUANTITY_TIME, bound / PS_PER_NS * PS_PER_NS, expected);
 	audit_report(audit, AUDIT_EARLY, &arrived->seen,
 		"%s: arrives %s %s the start of its transmission in frame %" PRIu64
-		"; expected at least %s after it",
+		", but should arrive at least %s after it",
 		audit_port_name(audit, way ^ 1, text), after, took < 0 ? "before" : "after",
 		left->seen.number, expected);
 }

@@ -91,7 +91,9 @@ static int add_interface(struct capture_reader *reader, size_t end, struct error
 	if (end < option.next)
 		return damaged(reader, error, "an interface block is too short");
 	if (half_at(reader, reader->at + 8) != ETHERNET)
-		return error_set(error, EINVAL, "%s: link type %u; expected Ethernet (1)",
+		return error_set(error, EINVAL,
+			"%s: the link type is %u, but must be Ethernet "
+			"(1)",
 			reader->path, half_at(reader, reader->at + 8));
 	while (next_option(reader, &option, end)) {
 		if (option.code == PCAPNG_OPTION_NAME && option.bytes < CAPTURE_NAME_MAX)
@@ -225,8 +227,9 @@ static int take_block(
 	int result = 0;
 
 	if (left < PCAPNG_BLOCK_MIN)
-		return damaged(
-			reader, error, "the file ends inside a block; expected a complete capture");
+		return damaged(reader, error,
+			"the file ends inside a block, so the capture is "
+			"incomplete");
 	memcpy(&type, reader->data + reader->at, sizeof(type));
 	if (type == PCAPNG_BLOCK_SECTION && (result = begin_section(reader, error)) < 0)
 		return result;
@@ -235,8 +238,9 @@ static int take_block(
 	if (length < PCAPNG_BLOCK_MIN || length % 4 != 0)
 		return damaged(reader, error, "a block has an invalid length");
 	if (length > left)
-		return damaged(
-			reader, error, "the file ends inside a block; expected a complete capture");
+		return damaged(reader, error,
+			"the file ends inside a block, so the capture is "
+			"incomplete");
 	if (word_at(reader, reader->at + length - 4) != length)
 		return damaged(reader, error, "a block has two different lengths");
 	end = reader->at + length - 4;
@@ -261,7 +265,7 @@ static int take_record(
 
 	if (left < PCAP_RECORD)
 		return damaged(reader, error,
-			"the file ends inside a packet; expected a complete capture");
+			"the file ends inside a packet, so the capture is incomplete");
 	fraction = word_at(reader, reader->at + 4);
 	*packet = (struct capture_packet){
 		.number = ++reader->number,
@@ -273,7 +277,7 @@ static int take_record(
 	};
 	if (packet->captured_bytes > left - PCAP_RECORD)
 		return damaged(reader, error,
-			"the file ends inside a packet; expected a complete capture");
+			"the file ends inside a packet, so the capture is incomplete");
 	if (packet->captured_bytes > packet->frame_bytes || packet->time_ns / NS_PER_S > TIME_S_MAX)
 		return damaged(reader, error, "a packet has an invalid length or time");
 	reader->at += PCAP_RECORD + packet->captured_bytes;
@@ -297,7 +301,7 @@ static int begin_pcap(struct capture_reader *reader, struct error *error)
 	magic = word_at(reader, 0);
 	if (magic != PCAP_US && magic != PCAP_NS)
 		return error_set(error, EINVAL,
-			"%s: not a capture; expected pcapng or pcap, as written by 'weft run --pcap', "
+			"%s: not a capture; use a pcapng or pcap file from 'weft run --pcap', "
 			"'weft lab capture' or tcpdump",
 			reader->path);
 	reader->pcap = true;
@@ -305,7 +309,9 @@ static int begin_pcap(struct capture_reader *reader, struct error *error)
 	if (reader->bytes < PCAP_HEADER)
 		return damaged(reader, error, "the file ends inside its header");
 	if ((word_at(reader, 20) & 0xFFFF) != ETHERNET)
-		return error_set(error, EINVAL, "%s: link type %u; expected Ethernet (1)",
+		return error_set(error, EINVAL,
+			"%s: the link type is %u, but must be Ethernet "
+			"(1)",
 			reader->path, word_at(reader, 20) & 0xFFFF);
 	if (!array_reserve(&reader->interface, &reader->room, 1, sizeof(*reader->interface)))
 		return error_set(error, ENOMEM, "%s: out of memory", reader->path);

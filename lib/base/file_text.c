@@ -73,7 +73,7 @@ static FILE *open_fifo(int fd, const char *path, struct error *error)
 
 	if (got == 0) {
 		close(fd);
-		error_set(error, EINVAL, "%s: this FIFO has no writer; expected a file", path);
+		error_set(error, EINVAL, "%s: this FIFO has no writer; use a regular file", path);
 		errno = EINVAL;
 		return NULL;
 	}

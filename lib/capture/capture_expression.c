@@ -107,8 +107,9 @@ static int parse_packets(struct capture_filter *filter, const char *text, struct
 		capture_filter_set_kinds(filter, 1u << FRAME_DATA);
 		if (program.bf_len > CAPTURE_FILTER_STEPS)
 			result = error_set(error, EINVAL,
-				"--filter '%.200s': %u BPF instructions; expected at most %d", text,
-				program.bf_len, CAPTURE_FILTER_STEPS);
+				"--filter '%.200s' needs %u BPF instructions; at most %d are "
+				"allowed",
+				text, program.bf_len, CAPTURE_FILTER_STEPS);
 		else
 			memcpy(filter->program, program.bf_insns,
 				program.bf_len * sizeof(filter->program[0]));
@@ -173,7 +174,7 @@ static int parse_host(struct word *word, const struct topology *topology,
 	int32_t host = topology != NULL ? topology_find_host(topology, word->value) : -1;
 
 	if (host < 0 || host >= FRAME_HOST_NONE)
-		return refuse_word(word, "expected the name of a host", error);
+		return refuse_word(word, "expected a host name", error);
 	take(filter, (uint16_t)host);
 	return 0;
 }
@@ -231,7 +232,9 @@ int capture_expression_parse(struct capture_filter *filter, const char *packets,
 	capture_filter_init(filter);
 	if ((packets != NULL && strlen(packets) > TEXT_MAX / 2) ||
 		(where != NULL && strlen(where) > TEXT_MAX / 2))
-		return error_set(error, EINVAL, "--filter, --where: expected at most %d characters",
+		return error_set(error, EINVAL,
+			"--filter and --where must have at most %d "
+			"characters",
 			TEXT_MAX / 2);
 	snprintf(filter->text, sizeof(filter->text), "%s%s%s%s%s%s%s",
 		packets != NULL ? "--filter '" : "", packets != NULL ? packets : "",

@@ -113,14 +113,14 @@ static int read_op(struct reader *reader, const struct part *part, uint32_t numb
 
 	if (at[4] < 1 || at[4] > 3)
 		return refuse_op(
-			reader, part, number, "expected kind 1 (send), 2 (recv) or 3 (calc)");
+			reader, part, number, "the kind must be 1 (send), 2 (recv) or 3 (calc)");
 	op.kind = at[4] == 1 ? GOAL_SEND : at[4] == 2 ? GOAL_RECV : GOAL_CALC;
 	if (op.kind == GOAL_CALC) {
 		op.peer = op.tag = 0;
 		if (op.amount > GOAL_CALC_MAX_NS)
-			return refuse_op(reader, part, number, "expected at most 2^63 ns");
+			return refuse_op(reader, part, number, "the time must be at most 2^63 ns");
 	} else if (op.amount > GOAL_BYTES_MAX) {
-		return refuse_op(reader, part, number, "expected at most 2^40 bytes");
+		return refuse_op(reader, part, number, "the length must be at most 2^40 bytes");
 	} else if (op.peer >= ranks && (op.kind == GOAL_SEND || op.peer != GOAL_ANY)) {
 		return refuse_op(reader, part, number, "the peer is not a rank");
 	}
@@ -145,8 +145,9 @@ static int read_waiting(struct reader *reader, const struct part *part, uint32_t
 		uint32_t to = number32(part->list + 4 * (size_t)(index + i));
 
 		if (to >= part->ops)
-			return refuse_op(
-				reader, part, number, "a nonexistent operation waits for it");
+			return refuse_op(reader, part, number,
+				"an operation that does not exist waits "
+				"for it");
 		result = goal_build_pair(&reader->build, first + number, (first + to) | started);
 	}
 	return result;
@@ -202,10 +203,13 @@ int goal_binary_read(struct goal *goal, const char *bytes, size_t length, const 
 	if (reader.length >= HEADER)
 		ranks = number32(reader.from);
 	if (ranks == 0 || ranks > GOAL_RANKS_MAX)
-		return REFUSE(&reader, "binary schedule of %" PRIu32 " ranks; expected 1 to %u",
+		return REFUSE(&reader,
+			"a binary schedule of %" PRIu32
+			" ranks is not possible; it must have 1 to %u",
 			ranks, GOAL_RANKS_MAX);
 	if ((reader.length - HEADER) / PLACES < ranks)
-		return REFUSE(&reader, "truncated binary schedule of %" PRIu32 " ranks", ranks);
+		return REFUSE(
+			&reader, "the binary schedule of %" PRIu32 " ranks is truncated", ranks);
 	result = goal_build_begin(&reader.build, &reader.lexer, ranks);
 	for (uint32_t rank = 0; rank < ranks && result == 0; rank++)
 		result = read_rank(&reader, rank);

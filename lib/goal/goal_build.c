@@ -47,7 +47,7 @@ static int keep_label(struct goal_builder *build, const struct goal_token *label
 
 	if (build->labels_length + label->length >= UINT32_MAX)
 		return GOAL_REFUSE(
-			build->lexer, label, "more than 4 GiB of labels; expected shorter ones");
+			build->lexer, label, "the labels take more than 4 GiB; use shorter ones");
 	if (!array_reserve_spill(&goal->labels, &build->labels_room,
 		    build->labels_length + label->length + 1, 1))
 		return -ENOMEM;
@@ -70,7 +70,7 @@ int goal_build_op(
 		return -ENOMEM;
 	if (goal->ops == GOAL_OPS_MAX)
 		return error_at(build->lexer->error, build->lexer->origin, op->line, 1,
-			"more than %u operations", GOAL_OPS_MAX);
+			"there are more than %u operations", GOAL_OPS_MAX);
 	if (label != NULL)
 		result = keep_label(build, label, &kept.label);
 	if (result < 0)
@@ -149,7 +149,8 @@ int goal_build_pair(struct goal_builder *build, uint32_t from, uint32_t to)
 {
 	if (build->pairs == GOAL_EDGES_MAX)
 		return error_at(build->lexer->error, build->lexer->origin,
-			build->goal->op[from].line, 1, "more than %u dependencies", GOAL_EDGES_MAX);
+			build->goal->op[from].line, 1, "there are more than %u dependencies",
+			GOAL_EDGES_MAX);
 	if (!array_reserve_spill(
 		    &build->pair, &build->pairs_room, build->pairs + 1, sizeof(*build->pair)))
 		return -ENOMEM;

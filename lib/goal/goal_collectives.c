@@ -363,9 +363,9 @@ uint64_t goal_pipeline_ops(const struct goal_generate_config *config)
 int goal_pipeline_check(const struct goal_generate_config *config, struct error *error)
 {
 	if (config->microbatches == 0)
-		return error_set(error, EINVAL, "expected at least one microbatch");
+		return error_set(error, EINVAL, "there must be at least one microbatch");
 	if (config->calc_ns > GOAL_CALC_MAX_NS / 2)
-		return error_set(error, EINVAL, "expected a shorter computation time");
+		return error_set(error, EINVAL, "the computation time is too long");
 	return 0;
 }
 

@@ -120,7 +120,7 @@ static int take_line(char *line, unsigned number, const char *path, uint32_t ran
 		return error_at(error, path, number, 0, "expected SRC DST BYTES");
 	if (!quantity_number(column[0], 0, ranks - 1, &from) ||
 		!quantity_number(column[1], 0, ranks - 1, &to))
-		return error_at(error, path, number, 0, "expected ranks from 0 to %u", ranks - 1);
+		return error_at(error, path, number, 0, "ranks must be from 0 to %u", ranks - 1);
 	if (!quantity_number(column[2], 0, GOAL_BYTES_MAX, &bytes))
 		return error_at(error, path, number, 0,
 			"'%s': expected a number of bytes up to 2^40", column[2]);
@@ -136,7 +136,7 @@ int goal_matrix_parse(char *text, size_t length, const char *path, uint32_t rank
 
 	if (memchr(text, '\0', length) != NULL)
 		return error_set(
-			error, EINVAL, "%s: contains a zero byte; expected lines of text", path);
+			error, EINVAL, "%s: contains a zero byte; a text file is required", path);
 	for (char *line = text, *next; result == 0 && line < text + length; line = next) {
 		next = line + strcspn(line, "\n");
 		if (next < text + length)
@@ -154,8 +154,8 @@ int goal_matrix_load(const char *path, uint32_t ranks, uint64_t **matrix, struct
 
 	*matrix = NULL;
 	if (ranks < 2 || ranks > GOAL_MATRIX_RANKS_MAX)
-		return error_set(
-			error, EINVAL, "%s: expected 2 to %u ranks", path, GOAL_MATRIX_RANKS_MAX);
+		return error_set(error, EINVAL, "%s: there must be 2 to %u ranks", path,
+			GOAL_MATRIX_RANKS_MAX);
 	text = file_text_read(path, GOAL_TEXT_MAX, &length, error);
 	if (text == NULL)
 		return -errno;

@@ -254,7 +254,7 @@ static int check_length(
 		return 0;
 	return error_set(error, EINVAL,
 		"a round has %" PRIu64 " operations, but a schedule has at most %" PRIu64
-		"; expected fewer ranks or rounds",
+		"; use fewer ranks or rounds",
 		round, max);
 }
 
@@ -288,11 +288,11 @@ static int check(const struct goal_generate_config *config, struct error *error)
 	if (kind == NULL)
 		return -EINVAL;
 	if (config->ranks < 2 || config->ranks > GOAL_RANKS_MAX)
-		return error_set(error, EINVAL, "expected 2 to %u ranks", GOAL_RANKS_MAX);
+		return error_set(error, EINVAL, "there must be 2 to %u ranks", GOAL_RANKS_MAX);
 	if (config->bytes > GOAL_BYTES_MAX || config->gradient_bytes > GOAL_BYTES_MAX)
-		return error_set(error, EINVAL, "expected messages of at most 1 TiB");
+		return error_set(error, EINVAL, "messages must have at most 1 TiB");
 	if (config->rounds == 0)
-		return error_set(error, EINVAL, "expected at least one round");
+		return error_set(error, EINVAL, "there must be at least one round");
 	if (check_members(config, kind, error) < 0)
 		return -EINVAL;
 	if (kind->check != NULL && kind->check(config, error) < 0)

@@ -197,6 +197,6 @@ int goal_sweep_check(const struct goal_generate_config *config, struct error *er
 {
 	if (config->periodic)
 		return error_set(error, EINVAL,
-			"a sweep has a first and a last rank; expected a non-periodic grid");
+			"a sweep has a first and a last rank, so the grid must not be periodic");
 	return goal_grid_check(config, error);
 }

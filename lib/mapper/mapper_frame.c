@@ -24,15 +24,14 @@ static int check_permissions(int file, const char *path, struct error *error)
 	if (fstat(file, &status) < 0)
 		return error_set(error, errno, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(status.st_mode))
-		return error_set(
-			error, EINVAL, "%s: not a regular file; expected a fabric key file", path);
+		return error_set(error, EINVAL, "%s: a fabric key must be in a regular file", path);
 	if (status.st_uid != geteuid() && status.st_uid != 0)
 		return error_set(error, EACCES,
-			"%s: belongs to another user; expected a key file of your own", path);
+			"%s: this key file belongs to another user; use one that you own", path);
 	if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
 		return error_set(error, EACCES,
-			"%s: other users can access the fabric key (mode %03o); expected mode 600 "
-			"(chmod 600 %s)",
+			"%s: other users can access the fabric key (mode %03o); run 'chmod 600 "
+			"%s'",
 			path, (unsigned)(status.st_mode & 0777), path);
 	return 0;
 }
@@ -65,7 +64,9 @@ static int read_key(struct fabric_key *key, int file, const char *path, struct e
 	result = parse(key, text, (size_t)length);
 	sodium_memzero(text, sizeof(text));
 	if (result < 0)
-		return error_set(error, EINVAL, "%s: expected %u hexadecimal digits on one line",
+		return error_set(error, EINVAL,
+			"%s: must contain %u hexadecimal digits on one "
+			"line",
 			path, HEX_DIGITS);
 	return 0;
 }

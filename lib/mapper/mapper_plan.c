@@ -171,7 +171,7 @@ static int check_lengths(struct mapper *mapper)
 	if (longest <= FRAME_ROUTE_USUAL)
 		return 0;
 	return error_set(&mapper->error, EINVAL,
-		"the longest route has %u elements; expected at most %u with a mapper", longest,
+		"the longest route has %u elements; at most %u are allowed with a mapper", longest,
 		FRAME_ROUTE_USUAL);
 }
 

@@ -121,7 +121,7 @@ static void compare_found_link(struct comparison *comparison, const struct topol
 		return;
 	topology_port_name(comparison->found, link->a, a, sizeof(a));
 	topology_port_name(comparison->found, link->b, b, sizeof(b));
-	fprintf(comparison->out, "%s - %s: this cable is not expected\n", a, b);
+	fprintf(comparison->out, "%s - %s: this cable is unexpected\n", a, b);
 }
 
 static void say_device(
@@ -138,7 +138,7 @@ static void say_ports(struct comparison *comparison, enum device_kind kind,
 {
 	char text[64];
 
-	snprintf(text, sizeof(text), "has %u ports; expected %u", found, expected->ports);
+	snprintf(text, sizeof(text), "has %u ports instead of %u", found, expected->ports);
 	say_device(comparison, kind, expected->name, text);
 }
 

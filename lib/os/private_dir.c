@@ -21,8 +21,10 @@
 static int refuse(struct error *error, const char *path, const struct stat *status)
 {
 	if (status->st_uid != geteuid() && status->st_uid != 0)
-		return error_set(error, EPERM, "%s belongs to user %u; expected %u%s", path,
-			(unsigned)status->st_uid, (unsigned)geteuid(),
+		return error_set(error, EPERM,
+			"%s belongs to user %u, but must belong to user "
+			"%u%s",
+			path, (unsigned)status->st_uid, (unsigned)geteuid(),
 			geteuid() == 0 ? "" : " or root");
 	return error_set(error, EPERM, "%s is writable by other users (mode %03o)", path,
 		(unsigned)status->st_mode & 07777);
@@ -108,8 +110,7 @@ static int open_itself(const char *path, struct error *error)
 		return fd;
 	if (lstat(path, &status) == 0 && !S_ISDIR(status.st_mode))
 		return error_set(error, EPERM, "%s is %s", path,
-			S_ISLNK(status.st_mode) ? "a symbolic link; expected a folder"
-						: "not a folder");
+			S_ISLNK(status.st_mode) ? "a symbolic link, not a folder" : "not a folder");
 	return error_set(error, code, "%s: %s", path, strerror(code));
 }
 
@@ -123,8 +124,10 @@ int private_dir_open(const char *path, struct error *error)
 	if (fstat(fd, &status) < 0)
 		result = error_set(error, errno, "%s: %s", path, strerror(errno));
 	else if (status.st_uid != geteuid())
-		result = error_set(error, EPERM, "%s belongs to user %u; expected %u", path,
-			(unsigned)status.st_uid, (unsigned)geteuid());
+		result = error_set(error, EPERM,
+			"%s belongs to user %u, but must belong to user "
+			"%u",
+			path, (unsigned)status.st_uid, (unsigned)geteuid());
 	else if ((status.st_mode & OTHERS_WRITE) != 0)
 		result = refuse(error, path, &status);
 	else

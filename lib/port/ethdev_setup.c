@@ -214,8 +214,8 @@ int ethdev_set_up(struct port *port, const struct port_ethdev_config *config,
 
 	if (config->frame_bytes > max)
 		return error_set(error, EMSGSIZE,
-			"%s: %s (%s) accepts frames of at most %u bytes; expected %u", port->name,
-			ctx->dpdk, ctx->info.driver_name, max, config->frame_bytes);
+			"%s: %s (%s) accepts frames of at most %u bytes, but %u are needed",
+			port->name, ctx->dpdk, ctx->info.driver_name, max, config->frame_bytes);
 	ethdev_choose_rings(ctx, config);
 	result = start_device(ctx, config, pool, error);
 	if (result < 0)
@@ -276,7 +276,7 @@ static int fault_vdev(const char *name, const char *dpdk, int result, const stru
 			cause);
 	if (length > 0 && strstr(cause, "failed to parse device") == cause)
 		return error_set(error, ENODEV,
-			"%s: %s: DPDK has no driver with this name; expected a PCI address or "
+			"%s: %s: DPDK has no driver with this name; use a PCI address or "
 			"net_memif…, net_af_packet…, net_tap…, net_pcap…, net_ring…",
 			name, dpdk);
 	return error_set(error, ENODEV, "%s: %s cannot be opened: %.*s", name, dpdk,

@@ -38,7 +38,7 @@ static int fault_unbound(const struct pci_failure *failure, const char *driver, 
 		snprintf(state, sizeof(state), "is bound to the kernel driver %s", driver);
 	if (pci_has_iommu(failure->root))
 		return error_set(error, ENODEV,
-			"%s: PCI device %s %s; expected vfio-pci ('weft port bind %s')",
+			"%s: PCI device %s %s; bind it to vfio-pci with 'weft port bind %s'",
 			failure->port, failure->address, state, failure->address);
 	return error_set(error, ENODEV,
 		"%s: PCI device %s %s, but vfio-pci cannot use it: this machine's IOMMU is off. "

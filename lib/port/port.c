@@ -110,7 +110,8 @@ int port_check_room(
 	if (port->slots == 0 || port->slots >= needed)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: its receive ring of %u slots allows %u blocks; expected %u for %u VCs and frames of %u B",
+		"%s: its receive ring of %u slots allows %u blocks, but %u are needed for %u VCs "
+		"and frames of %u B",
 		port->name, port->slots, port->slots, needed, vcs, frame_bytes);
 }
 
@@ -310,7 +311,9 @@ int port_open_memory_link(struct port *a, const char *name_a, struct port *b, co
 	struct memory_link *link;
 
 	if (slots == 0 || (slots & (slots - 1)) != 0)
-		return error_set(error, EINVAL, "%s: link has %u slots; expected a power of two",
+		return error_set(error, EINVAL,
+			"%s: the link has %u slots, but their number "
+			"must be a power of two",
 			name_a, slots);
 	link = link_create(slots);
 	if (link == NULL)

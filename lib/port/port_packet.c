@@ -322,7 +322,8 @@ static int check_mtu(const struct port *port, const char *device, struct error *
 		return 0;
 	mtu = (uint32_t)request.ifr_mtu;
 	return error_set(error, EMSGSIZE,
-		"%s: %.*s accepts frames of at most %u bytes; expected %u: reduce nic.mtu by %u bytes, or run 'ip link set %s mtu %u'",
+		"%s: %.*s accepts frames of at most %u bytes, but %u are needed; reduce nic.mtu "
+		"by %u bytes, or run 'ip link set %s mtu %u'",
 		port->name, (int)strcspn(device, ","), device, mtu + RTE_ETHER_HDR_LEN,
 		ctx->room_bytes, wanted - mtu, ctx->interface, wanted);
 }

@@ -223,7 +223,7 @@ static int check_pool(
 
 	if (room >= frame_bytes)
 		return 0;
-	return error_set(error, EINVAL, "%s: pool %s has room for %u bytes; expected %u", name,
+	return error_set(error, EINVAL, "%s: pool %s holds %u bytes, but %u are needed", name,
 		pool->name, room, frame_bytes);
 }
 

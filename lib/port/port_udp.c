@@ -228,8 +228,9 @@ static int check_route(
 	if (getsockopt(fd, IPPROTO_IP, IP_MTU, &mtu, &size) < 0 || (uint32_t)mtu >= min)
 		return 0;
 	return error_set(error, EMSGSIZE,
-		"%s: %s: the path MTU is %d bytes; expected %u: reduce nic.mtu by %u bytes", name,
-		device, mtu, min, min - (uint32_t)mtu);
+		"%s: %s: the path MTU is %d bytes, but %u are needed; reduce nic.mtu by %u "
+		"bytes",
+		name, device, mtu, min, min - (uint32_t)mtu);
 }
 
 /* Returns a nonzero number that is different in each run of the process. */

@@ -106,7 +106,7 @@ static int check_owner(const char *path, const struct stat *status, struct error
 {
 	if (!S_ISREG(status->st_mode) || status->st_uid != geteuid() ||
 		(status->st_mode & 077) != 0)
-		return error_set(error, EPERM, "%s: expected a file that only user %u can access",
+		return error_set(error, EPERM, "%s: only user %u must have access to this file",
 			path, (unsigned)geteuid());
 	return 0;
 }

@@ -43,7 +43,9 @@ static int fill(struct queuing *queuing, const struct topology *topology, struct
 	if (queuing->leaf == NULL || number_leaves(queuing, topology) < 0)
 		return error_set(error, ENOMEM, "not enough memory for a queuing scheme");
 	if (queuing->queues == 0 || queuing->queues > FRAME_VCS_MAX)
-		return error_set(error, EINVAL, "queuing %s: %u VCs; expected 1 to %u",
+		return error_set(error, EINVAL,
+			"queuing %s: there are %u VCs, but there must be "
+			"1 to %u",
 			queuing->scheme->name, queuing->queues, FRAME_VCS_MAX);
 	return queuing->scheme->check != NULL ? queuing->scheme->check(queuing, error) : 0;
 }
@@ -167,10 +169,12 @@ static int check_hosts(const struct queuing *queuing, struct error *error)
 		return 0;
 	if (queuing->hosts > FRAME_VCS_MAX)
 		return error_set(error, EINVAL,
-			"queuing voqnet: requires a VC for each of %u hosts; expected at most %u hosts",
+			"queuing voqnet requires a VC for each of the %u hosts, so at most %u "
+			"hosts are allowed",
 			queuing->hosts, FRAME_VCS_MAX);
 	return error_set(error, EINVAL,
-		"queuing voqnet: %u VCs for %u hosts; expected one per host (switch.vcs: %u)",
+		"queuing voqnet requires one VC per host, but there are %u VCs for %u hosts; use "
+		"switch.vcs: %u",
 		queuing->queues, queuing->hosts, queuing->hosts);
 }
 

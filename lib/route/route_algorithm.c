@@ -63,15 +63,17 @@ static int check_request(const struct topology *topology, const struct route_alg
 			error, EINVAL, "%s: the algorithm has no %s", algorithm->name, what);
 	if (topology->switches > 0 && options->root >= topology->switches)
 		return error_set(error, EINVAL,
-			"%s: the root, switch %u, does not exist; expected 0 to %u", topology->name,
-			options->root, topology->switches - 1);
+			"%s: the root, switch %u, does not exist; it must be from 0 to %u",
+			topology->name, options->root, topology->switches - 1);
 	if (options->alternatives > ROUTE_ALTERNATIVES_MAX)
-		return error_set(error, EINVAL, "too many alternatives: %u; expected at most %u",
+		return error_set(error, EINVAL,
+			"there are too many alternatives: %u; at most %u "
+			"are allowed",
 			options->alternatives, ROUTE_ALTERNATIVES_MAX);
 	if (options->radius > ROUTE_RADIUS_MAX)
 		return error_set(error, EINVAL,
-			"the radius is too large: %u links; expected at most %u", options->radius,
-			ROUTE_RADIUS_MAX);
+			"the radius is too large: %u links; at most %u are allowed",
+			options->radius, ROUTE_RADIUS_MAX);
 	return 0;
 }
 

@@ -88,7 +88,8 @@ static int merge(const struct topology *topology, struct route_set *set,
 			result = merge_pair(set, more, part, source, to);
 	if (result == -ENOSPC)
 		return error_set(error, EINVAL,
-			"%s: more than %u routes per pair in total; expected fewer alternatives",
+			"%s: there are more than %u routes per pair in total; use fewer "
+			"alternatives",
 			topology->name, ROUTE_ALTERNATIVES_MAX);
 	if (result < 0)
 		return error_set(

@@ -30,7 +30,7 @@ int route_path_refuse(const struct route_graph *graph, const char *from, const c
 	unsigned elements, struct error *error)
 {
 	return error_set(error, EINVAL,
-		"%s: the path from %s to %s takes %u route elements; expected at most %u",
+		"%s: the path from %s to %s takes %u route elements; at most %u are allowed",
 		graph->topology->name, from, to, elements, ROUTE_ELEMENTS_MAX);
 }
 

@@ -354,8 +354,8 @@ int route_set_check_connected(
 	if (missing == 0)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: no route from %s to %s (%" PRIu64
-		" pairs of hosts without a route in total); expected a connected topology",
+		"%s: there is no route from %s to %s (%" PRIu64
+		" pairs of hosts have no route); use a connected topology",
 		topology->name, topology->host_at[first_source].name,
 		topology->host_at[first_destination].name, missing);
 }

@@ -94,8 +94,8 @@ int route_table_check_connected(
 	if (missing == 0)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: no path from %s to %s (%" PRIu64
-		" pairs of hosts without a path in total); expected a connected topology",
+		"%s: there is no path from %s to %s (%" PRIu64
+		" pairs of hosts have no path); use a connected topology",
 		topology->name, topology->host_at[source].name, topology->host_at[destination].name,
 		missing);
 }

@@ -162,7 +162,7 @@ int topology_check_device(
 	bool dpdk = yaml_tree_get(row, "dpdk") != NULL, udp = yaml_tree_get(row, "udp") != NULL;
 
 	if (dpdk == udp || (dpdk && topology_is_udp(device)))
-		return yaml_tree_refuse(row, error, "port: expected either 'dpdk' or 'udp'");
+		return yaml_tree_refuse(row, error, "a port must have either 'dpdk' or 'udp'");
 	if (udp && vlan != 0)
 		return yaml_tree_refuse(row, error, "'vlan' requires 'dpdk'");
 	return 0;
@@ -194,7 +194,7 @@ static int topology_refuse_port(const struct topology *topology, const struct ya
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ":"), text);
 	if (topology_find_switch(topology, name) >= 0 || topology_find_host(topology, name) >= 0)
 		return yaml_tree_refuse(node, error,
-			"'%.80s' is not a port: expected device and number, such as %s:0", text,
+			"'%.80s' is not a port; use a device and a number, such as %s:0", text,
 			name);
 	return yaml_tree_refuse(node, error, "there is no device '%s'%s", name,
 		topology_nearest_device(topology, text, hint));

@@ -185,7 +185,7 @@ static int check_hosts(const struct check *check)
 			port = topology->host_at[port].next;
 		if (topology->host_link[port] < 0 && !topology->host_at[port].cut_off)
 			return error_at(check->error, check->origin, host->line, 0,
-				"host %.*s has no link; expected one to a switch",
+				"host %.*s must have a link to a switch",
 				(int)strcspn(host->name, ":"), host->name);
 	}
 	return 0;

@@ -13,7 +13,8 @@ static int name_port(struct topology_device *device, const char *host, unsigned 
 
 	if (snprintf(name, sizeof(name), "%s:%u", host, rail) >= TOPOLOGY_NAME_MAX)
 		return error_at(error, origin, device->line, 0,
-			"the name of host %s is too long for a host with several ports; expected at most %d characters",
+			"the name of host %s is too long for a host with several ports; at most "
+			"%d characters are allowed",
 			host, TOPOLOGY_NAME_MAX - 3);
 	memcpy(device->name, name, strlen(name) + 1);
 	device->rail = (uint8_t)rail;

@@ -175,7 +175,8 @@ static int try_leaves(struct levels *levels, uint32_t min_hosts)
 	if (result == 0 && (reached == 0 || levels->level[levels->order[reached - 1]] == 1 ||
 				   levels->level[levels->order[reached - 1]] > UINT8_MAX))
 		result = error_set(levels->why, EINVAL,
-			"%s: no levels: expected 2 to %u levels, with hosts on the lowest",
+			"%s: no levels: a tree must have 2 to %u levels, with hosts on the "
+			"lowest",
 			topology->name, UINT8_MAX);
 	for (uint32_t first = 0; first < levels->columns && result == 0; first += BLOCK)
 		result = check_block(levels, first, reached);

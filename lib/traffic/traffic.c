@@ -74,7 +74,8 @@ static int check_bursts(const struct traffic_config *config, struct error *error
 	if (config->value.on_ps == 0 || config->value.on_ps > TRAFFIC_BURST_MAX_PS ||
 		config->value.off_ps > TRAFFIC_BURST_MAX_PS)
 		return error_set(error, EINVAL,
-			"bursty traffic: expected mean on (above 0) and off times of up to 1000s");
+			"bursty traffic: mean on and off times must be at most 1000s, and the on "
+			"time must be above 0");
 	if ((unsigned __int128)config->value.load_ppm * cycle >
 		(unsigned __int128)PPM * config->value.on_ps)
 		return error_set(error, EINVAL,
@@ -114,7 +115,8 @@ static int check_distance(const struct traffic_config *config, struct error *err
 		(unsigned __int128)config->value.load_ppm * (WEFT_TIME_NEVER / 64))
 		return 0;
 	return error_set(error, EINVAL,
-		"messages would be days apart at this load and rate; expected shorter messages or a higher load");
+		"messages would be days apart at this load and rate; use shorter messages or a "
+		"higher load");
 }
 
 static bool is_range(uint32_t min, uint32_t max)
@@ -132,14 +134,16 @@ static int check(const struct traffic_config *config, struct error *error)
 			config->host, config->hosts);
 	if (config->value.load_ppm > PPM || config->value.other_share_ppm > PPM ||
 		config->value.share_ppm > PPM)
-		return error_set(error, EINVAL, "traffic load and shares: expected at most 100%%");
+		return error_set(error, EINVAL,
+			"the load and the shares of traffic must be at "
+			"most 100%%");
 	if (config->rate_bps == 0 || config->frame_bytes == 0)
 		return error_set(error, EINVAL, "traffic needs a link rate and an MTU above 0");
 	if (config->value.message_bytes < SYNTHETIC_PREFIX_BYTES ||
 		(config->value.other_share_ppm > 0 &&
 			config->value.other_message_bytes < SYNTHETIC_PREFIX_BYTES))
 		return error_set(error, EINVAL,
-			"expected messages of at least %uB, the minimum that can be measured",
+			"messages must have at least %uB, the minimum that can be measured",
 			SYNTHETIC_PREFIX_BYTES);
 	if (!is_range(config->value.message_bytes, config->value.message_max_bytes) ||
 		!is_range(config->value.other_message_bytes, config->value.other_message_max_bytes))

@@ -19,7 +19,8 @@ static int refuse(const struct traffic_config *config, struct error *error)
 		if (config->targets[i] >= config->hosts ||
 			(i > 0 && config->targets[i] <= config->targets[i - 1]))
 			return error_set(error, EINVAL,
-				"all-to-all traffic: expected targets below %u in ascending order",
+				"all-to-all traffic: targets must be below %u and in ascending "
+				"order",
 				config->hosts);
 	return 0;
 }

@@ -110,8 +110,8 @@ static int init(void **state, const struct traffic_config *config, traffic_bits_
 
 	if (config->hosts < 2 || config->hosts != 1u << bits)
 		return error_set(error, EINVAL,
-			"%s traffic permutes the bits of host numbers: expected a power of two as "
-			"the number of hosts, found %u",
+			"%s traffic permutes the bits of host numbers, so the number of hosts "
+			"must be a power of two, not %u",
 			config->pattern->name, config->hosts);
 	return keep(state, config, partner(config->host, bits), error);
 }
@@ -125,8 +125,8 @@ static int init_transpose(void **state, const struct traffic_config *config, str
 {
 	if (bits_of(config->hosts) % 2 != 0 && config->hosts == 1u << bits_of(config->hosts))
 		return error_set(error, EINVAL,
-			"%s traffic exchanges the halves of host numbers: expected an even power "
-			"of two (4, 16, 64, ...) as the number of hosts, found %u",
+			"%s traffic exchanges the halves of host numbers, so the number of hosts "
+			"must be an even power of two (4, 16, 64, ...), not %u",
 			config->pattern->name, config->hosts);
 	return init(state, config, transpose, error);
 }

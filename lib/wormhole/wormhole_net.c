@@ -46,19 +46,20 @@ static int check_link(const struct topology *topology, const struct topology_lin
 			(unsigned long long)parameters->cycle_ps);
 	if (delay > DELAY_MAX)
 		return error_set(error, EINVAL,
-			"link %s - %s of %s and %s: the delay is %llu flits; expected at most %u",
+			"link %s - %s of %s and %s: the delay is %llu flits; at most %u are "
+			"allowed",
 			a, b, rate, time, (unsigned long long)delay, DELAY_MAX);
 	if (!stop_go_never_over(marks, delay))
 		return error_set(error, EINVAL,
-			"link %s - %s of %s and %s: %llu flits are in flight; a buffer of %u flits with STOP "
-			"above %u and GO below %u would overflow; expected go <= stop and stop + "
-			"2 * %llu <= buffer",
+			"link %s - %s of %s and %s: %llu flits are in flight; a buffer of %u "
+			"flits with STOP above %u and GO below %u would overflow; use go <= stop "
+			"and stop + 2 * %llu <= buffer",
 			a, b, rate, time, (unsigned long long)delay, marks->slack, marks->stop,
 			marks->go, (unsigned long long)delay);
 	if (!stop_go_never_empty(marks, delay))
 		return error_set(error, EINVAL,
-			"link %s - %s of %s and %s: %llu flits are in flight; with GO below %u a buffer would "
-			"run empty within a message; expected go of at least %llu",
+			"link %s - %s of %s and %s: %llu flits are in flight; with GO below %u a "
+			"buffer would run empty within a message; use go of at least %llu",
 			a, b, rate, time, (unsigned long long)delay, marks->go,
 			2 * (unsigned long long)delay + 2);
 	return 0;
@@ -72,8 +73,8 @@ int wormhole_net_check_links(const struct topology *topology,
 	if (parameters->cycle_ps == 0 || parameters->routing_cycles == 0 ||
 		parameters->detection_cycles + parameters->programming_cycles == 0)
 		return error_set(error, EINVAL,
-			"wormhole switching: expected a routing delay and an ITB delay of at least one "
-			"cycle each");
+			"wormhole switching: the routing delay and the ITB delay must be at "
+			"least one cycle each");
 	for (uint32_t i = 0; i < topology->links && result == 0; i++)
 		result = check_link(topology, &topology->link_at[i], parameters, error);
 	return result;

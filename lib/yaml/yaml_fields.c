@@ -56,8 +56,8 @@ int yaml_read_name(const struct yaml_tree_node *node, char *name, size_t size, s
 	for (const char *c = node->text; *c != '\0'; c++)
 		if (!name_letter(*c) && (c == node->text || (*c != '.' && *c != '-')))
 			return yaml_tree_refuse(node, error,
-				"'%s' is not a name: expected letters, digits, '_', '.' and '-', the "
-				"first one a letter, digit or '_'",
+				"'%s' is not a name; use letters, digits, '_', '.' and '-', "
+				"beginning with a letter, digit or '_'",
 				node->text);
 	return yaml_read_text(node, name, size, error);
 }
@@ -110,7 +110,7 @@ int yaml_read_quantity(const struct yaml_tree_node *node, enum quantity_kind kin
 	if (result < 0 || parsed < min || parsed > max) {
 		quantity_format(kind, min, from);
 		quantity_format(kind, max, to);
-		return yaml_tree_refuse(node, error, "'%s: %s': expected from %s to %s",
+		return yaml_tree_refuse(node, error, "'%s: %s': the value must be from %s to %s",
 			node_name(node), node->text, from, to);
 	}
 	*value = parsed;

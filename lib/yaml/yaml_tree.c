@@ -245,7 +245,8 @@ static int step_key(const struct setter *setter, const char **path, struct yaml_
 	char key[KEY_MAX];
 
 	if (length == 0 || length >= sizeof(key))
-		return refuse(setter, "expected a key, such as switch.buffer or traffic[0].load");
+		return refuse(setter, "the path must begin with a key, such as switch.buffer or "
+				      "traffic[0].load");
 	memcpy(key, *path, length);
 	key[length] = '\0';
 	*path += length;
@@ -268,7 +269,7 @@ static int step_into(const struct setter *setter, unsigned long index, struct ya
 	if (list->kind == YAML_TREE_MAP && list->count == 0 && list->origin == setter->origin)
 		list->kind = YAML_TREE_SEQUENCE;
 	if (list->kind != YAML_TREE_SEQUENCE)
-		return refuse(setter, "unexpected index: this is not a list");
+		return refuse(setter, "the path has an index, but this is not a list");
 	if (index > list->count)
 		return refuse(setter, "the list has no such element");
 	if (index == list->count)
@@ -286,10 +287,10 @@ static int step_index(const struct setter *setter, const char **path, struct yam
 	char *end;
 
 	if ((*path)[1] < '0' || (*path)[1] > '9')
-		return refuse(setter, "expected an index, such as [0]");
+		return refuse(setter, "'[' must be followed by an index, such as [0]");
 	index = strtoul(*path + 1, &end, 10);
 	if (*end != ']')
-		return refuse(setter, "expected ']' after the index");
+		return refuse(setter, "the index must be followed by ']'");
 	*path = end + 1;
 	return step_into(setter, index, at);
 }
@@ -321,7 +322,7 @@ static int follow(const struct setter *setter, const char *path, struct yaml_tre
 			path++;
 			result = step_point(setter, &path, at);
 		} else {
-			result = refuse(setter, "expected '.' or '[' after ']'");
+			result = refuse(setter, "']' must be followed by '.' or '['");
 		}
 	}
 	return result;

@@ -211,7 +211,7 @@ static int take_event(struct reader *reader, const yaml_event_t *event)
 	case YAML_DOCUMENT_START_EVENT:
 		return reader->root == NULL ? 0
 					    : refuse(reader, event->start_mark,
-						      "a second document; expected one");
+						      "a file must contain only one document");
 	default:
 		return 0;
 	}

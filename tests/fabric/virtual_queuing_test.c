@@ -111,7 +111,7 @@ UNIT_TEST(where_routes_have_vc_classes_a_scheme_chooses_the_vc_of_the_hosts_link
 UNIT_TEST(what_a_network_cannot_have_is_refused)
 {
 	virtual_lab_assert_refused(tree, VIRTUAL_LAB_SET("queuing=voqnet"),
-		"queuing voqnet: requires a VC for each of 32 hosts; expected at most 16 hosts");
+		"queuing voqnet requires a VC for each of the 32 hosts, so at most 16 hosts are allowed");
 	virtual_lab_assert_refused(tree,
 		VIRTUAL_LAB_SET("topology=torus:dims=4x4", "routing.algorithm=dor", "switch.vcs=16",
 			"queuing=voqnet"),

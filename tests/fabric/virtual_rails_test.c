@@ -215,7 +215,7 @@ UNIT_TEST(ranks_take_the_ports_of_their_host)
 	snprintf(set, sizeof(set), "traffic=[{pattern: goal, ranks-per-host: 3, file: %s/%s}]",
 		getcwd((char[512]){0}, 512), path);
 	virtual_lab_assert_refused(planes, (const char *const[]){set}, 1,
-		"rank 1 at h0:1 sends to rank 3 at h1:0, but no cables lead there; expected a rank "
+		"rank 1 at h0:1 sends to rank 3 at h1:0, but no cables lead there; use a rank "
 		"file with ports in one plane");
 	unlink(path);
 }

@@ -141,7 +141,7 @@ def a_device_that_is_no_nic(machines):
 
 
 def a_nic_of_the_kernel(machines):
-    return machines.up_refused("m0", OWN, r"is bound to the kernel driver virtio-pci; expected vfio-pci \('weft port bind ")
+    return machines.up_refused("m0", OWN, r"is bound to the kernel driver virtio-pci; bind it to vfio-pci with 'weft port bind ")
 
 
 def a_nic_of_the_machines_own_network(machines):
@@ -150,7 +150,7 @@ def a_nic_of_the_machines_own_network(machines):
 
 
 def a_nic_without_a_driver(machines):
-    return machines.up_refused("m0", machines.good(), r"has no driver; expected vfio-pci \('weft port bind ")
+    return machines.up_refused("m0", machines.good(), r"has no driver; bind it to vfio-pci with 'weft port bind ")
 
 
 def a_kernel_driver_that_is_not_loaded(machines):

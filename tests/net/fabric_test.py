@@ -385,12 +385,12 @@ class Fabric(unittest.TestCase):
                          "--set", "queuing=vftree", "--set", f"traffic=[{entries}]")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("h0 sends for 9 traffic entries with 16 sources each, but a host has at most 128 "
-                      "sources; expected at most 8 such entries", done.stderr)
+                      "sources; use at most 8 such entries", done.stderr)
 
     def test_what_the_topology_cannot_have_is_refused_before_the_start(self):
         done = self.weft("run", self.file, "--set", "traffic=[{pattern: transpose}]")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("an even power of two (4, 16, 64, ...) as the number of hosts", done.stderr)
+        self.assertIn("the number of hosts must be an even power of two (4, 16, 64, ...)", done.stderr)
 
     def replay(self, kind, *args):
         """A schedule over all eight hosts, backwards."""
@@ -460,7 +460,7 @@ class Fabric(unittest.TestCase):
         fidelity = result["fidelity"]
         self.assertEqual(done.returncode, 1)
         self.assertIn("weft run: incomplete: fidelity: ", done.stderr)
-        self.assertRegex(result["incomplete_reasons"][0], r"^fidelity: .* of arrivals were late by at most 1us; expected 100 %")
+        self.assertRegex(result["incomplete_reasons"][0], r"^fidelity: .* of arrivals were late by at most 1us; fidelity.share requires 100 %")
         self.assertEqual((fidelity["demand"]["met"], fidelity["demand"]["late_ns"]), (False, 1000))
         self.assertGreater(fidelity["arrivals"], fidelity["frames"])
         self.assertEqual(max(link["late_ns"]["max"] for link in result["links"] if link["late_ns"]) <=

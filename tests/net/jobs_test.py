@@ -127,10 +127,10 @@ class Jobs(unittest.TestCase):
 
     def test_what_does_not_fit_is_refused_with_its_place(self):
         for jobs, expected in (
-                ("  - {name: a, hosts: 4}\n", "8:5: job a: expected 'schedule' or 'traffic'"),
+                ("  - {name: a, hosts: 4}\n", "8:5: job a: 'schedule' or 'traffic' is missing"),
                 ("  - {name: a, hosts: 4, schedule: ring.goal, traffic: {pattern: uniform}}\n",
-                 "8:5: job a: expected only one of 'schedule' and 'traffic'"),
-                ("  - {name: a, schedule: ring.goal}\n", "8:5: job a: 'hosts', the number of its hosts, is missing"),
+                 "8:5: job a: 'schedule' and 'traffic' cannot be combined"),
+                ("  - {name: a, schedule: ring.goal}\n", "8:5: job a: 'hosts', the number of hosts, is missing"),
                 (FIRST + FIRST, "9:5: duplicate job one"),
                 ("  - {name: a, schedule: ring.goal, hosts: 99}\n", "8:5: job a: 32 of its 99 hosts are free"),
                 ("  - {name: a, schedule: ring.goal, hosts: 4}\n", " has 8 ranks, but job a has only 4 hosts with 1 each; set "
@@ -138,10 +138,10 @@ class Jobs(unittest.TestCase):
                 ("  - {name: a, schedule: ring.goal, hosts: 8, placement: near}\n", "placement: near"),
                 ("  - {name: a, traffic: {pattern: uniform, to: [h1]}, hosts: 4}\n", "'from' and 'to' are not allowed"),
                 ("  - {name: a, traffic: {pattern: hotspot, to: [h1]}, hosts: 4}\n", "'from' and 'to' are not allowed"),
-                ("  - {name: a, traffic: {pattern: bit-reversal}, hosts: 4}\n", "sends only to hosts of the job"),
-                ("  - {name: a, traffic: {pattern: goal, file: x}, hosts: 4}\n", "as 'schedule' instead of 'traffic'"),
-                ("  - {name: a, traffic: {pattern: flows, sizes: hadoop, load: 30%, stop: 1ms}, hosts: 4}\n", "sends only to hosts of the job"),
-                (FIRST + "traffic: [{pattern: goal, file: ring.goal}]\n", "only one schedule is possible"),
+                ("  - {name: a, traffic: {pattern: bit-reversal}, hosts: 4}\n", "sends only to the job's hosts"),
+                ("  - {name: a, traffic: {pattern: goal, file: x}, hosts: 4}\n", "set 'schedule' to a schedule file"),
+                ("  - {name: a, traffic: {pattern: flows, sizes: hadoop, load: 30%, stop: 1ms}, hosts: 4}\n", "sends only to the job's hosts"),
+                (FIRST + "traffic: [{pattern: goal, file: ring.goal}]\n", "only one schedule is allowed"),
                 (FIRST + "switch: {switching: wormhole}\n", "jobs are not supported with 'switching: wormhole'")):
             (self.dir / "run.yaml").write_text(RUN + jobs)
             error = self.weft("run", str(self.dir / "run.yaml"), code=2)

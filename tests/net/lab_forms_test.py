@@ -218,7 +218,7 @@ class OnOneLab:
                                 "measure={until: {interval: 20%, of: accepted}, at-most: 200ms, sample: 2ms}")
         if self.FORM == "each":
             self.assertEqual(done.returncode, 2, done.stderr)
-            self.assertIn("measure.until: each of the lab's 4 processes measures only its own part; expected 'processes: one' or measure.duration\n", done.stderr)
+            self.assertIn("measure.until: each of the lab's 4 processes measures only its own part; use 'processes: one' or measure.duration\n", done.stderr)
             return
         self.assertEqual(done.returncode, 0, done.stderr)
         result = json.loads(done.stdout)

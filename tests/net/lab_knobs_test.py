@@ -198,7 +198,7 @@ class Knobs(unittest.TestCase):
     def test_frames_of_all_processes_are_judged_together_and_later_than_demanded_is_a_bad_answer(self):
         done = self.lab.weft("run", "--set", "fidelity.late=1us", "--set", "fidelity.share=100%")
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"weft lab run: incomplete: fidelity: .* were late by at most 1us; expected 100 %")
+        self.assertRegex(done.stderr, r"weft lab run: incomplete: fidelity: .* were late by at most 1us; fidelity.share requires 100 %")
         inside = self.lab.run("--set", "fidelity.late=100s")["fidelity"]
         self.assertTrue(inside["demand"]["met"])
         # All links have due times, also those between processes.

@@ -265,7 +265,7 @@ class KeyFile(unittest.TestCase):
         self.assertRegex(done.stderr, r"lab\.yaml:\d+:\d+: security\.link-key: .*" + wanted)
 
     def test_a_missing_file(self):
-        self.refused(os.remove, "No such file or directory; expected a file of 64 hexadecimal digits")
+        self.refused(os.remove, "No such file or directory; create a file with 64 hexadecimal digits")
 
     def test_a_short_file(self):
         def cut(path):
@@ -274,7 +274,7 @@ class KeyFile(unittest.TestCase):
         self.refused(cut, "expected 64 hexadecimal digits on one line")
 
     def test_a_file_that_others_may_read(self):
-        self.refused(lambda path: os.chmod(path, 0o644), r"mode 644\); expected mode 600")
+        self.refused(lambda path: os.chmod(path, 0o644), r"mode 644\); run 'chmod 600 ")
 
 
 if __name__ == "__main__":

@@ -432,7 +432,7 @@ class Refusals(LabCase):
         self.assertEqual(lab.leftovers(), [])
 
     def test_a_group_of_switches_and_hosts_is_refused(self):
-        self.refused("o", "groups: {mixed: [leaf0, h0]}\n", "either switches or hosts")
+        self.refused("o", "groups: {mixed: [leaf0, h0]}\n", "only switches or only hosts")
 
     def test_groups_of_one_process_are_refused_with_their_place(self):
         self.refused("O", "groups: {fabric: [leaf0, spine]}\n", "lab.yaml:10:18: groups: "
@@ -449,7 +449,7 @@ class Refusals(LabCase):
 
     def test_a_receive_ring_too_small_for_a_frame_in_each_vc_is_refused(self):
         self.refused("u", "links: veth\nswitch: {vcs: 16}\n",
-                     "its receive ring of 1024 slots allows 1024 blocks; expected 1056 for 16 VCs",
+                     "its receive ring of 1024 slots allows 1024 blocks, but 1056 are needed for 16 VCs",
                      code=3)
 
     def test_links_that_find_no_room_in_memory_are_refused(self):

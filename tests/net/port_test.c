@@ -931,7 +931,7 @@ UNIT_TEST(an_interface_whose_mtu_is_too_small_is_refused_with_what_fits)
 	make_veth();
 	assert_int_equal(system("ip link set weftb mtu 2000"), 0);
 	refused("net_af_packet0,iface=weftb", EMSGSIZE,
-		"accepts frames of at most 2014 bytes; expected 2048: reduce nic.mtu by 34 bytes, or run 'ip link set weftb mtu 2034'");
+		"accepts frames of at most 2014 bytes, but 2048 are needed; reduce nic.mtu by 34 bytes, or run 'ip link set weftb mtu 2034'");
 	remove_veth();
 }
 

@@ -344,8 +344,8 @@ class RunPage(unittest.TestCase):
         code, said = self.refuse("--set", "measure.link-series=true", "--set", "measure.duration=900ms", "--set",
                                  "measure.sample=1us")
         self.assertEqual(code, 2)
-        self.assertRegex(said, r"measure\.link-series: 900000 samples of 6 links have 54000000 values; expected at most "
-                               r"4000000: measure\.sample of \S+ or more")
+        self.assertRegex(said, r"measure\.link-series: 900000 samples of 6 links have 54000000 values; at most "
+                               r"4000000 are allowed, so use a measure\.sample of \S+ or more")
 
     def test_samples_that_cannot_be_read_are_said(self):
         with open(f"{self.folder}/run.yaml", "w") as file:

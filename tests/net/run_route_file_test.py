@@ -227,7 +227,7 @@ class Lab(Routes):
         self.compute(TREE, "ud")
         lab = self.lab("rm", self.routes, LAB.replace("mapper: {{routes: static}}\n", ""))
         self.assertIn("routing.file: with 'mapper.routes: mapper' the mapper computes the routes; "
-                      "expected 'mapper.routes: static'", self.refused(lab))
+                      "use 'mapper.routes: static'", self.refused(lab))
 
 
 if __name__ == "__main__":

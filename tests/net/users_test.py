@@ -84,7 +84,7 @@ class Users(unittest.TestCase):
         weft = shutil.copy(WEFT, self.folder)
         lab, _ = self.foreign_lab(os.getpid(), 0)
         self.refused(self.argv(self.users[0], weft, "lab", "up", lab),
-                     f"{self.bases[0]} belongs to user {self.users[1]}; expected {self.users[0]}")
+                     f"{self.bases[0]} belongs to user {self.users[1]}, but must belong to user {self.users[0]}")
         self.assertEqual(os.listdir(self.bases[0]), [])
 
     def test_a_lab_that_another_user_hides_is_not_said_to_be_down(self):
@@ -101,7 +101,7 @@ class Users(unittest.TestCase):
         os.mkdir(target, 0o777)
         os.chown(target, self.users[0], self.users[0])
         os.symlink(target, self.bases[0])
-        self.refused(self.switch_argv(self.users[0]), f"{self.bases[0]} is a symbolic link; expected a folder")
+        self.refused(self.switch_argv(self.users[0]), f"{self.bases[0]} is a symbolic link, not a folder")
         self.assertEqual(os.listdir(target), [])
 
     def foreign_lab(self, pid, owner):
@@ -124,7 +124,7 @@ class Users(unittest.TestCase):
         lab, run_dir = self.foreign_lab(sleeper.pid, self.users[0])
         for part in ("down", "status", "up"):
             self.refused([WEFT, "lab", part, lab, "--run-dir", run_dir],
-                         f"run belongs to user {self.users[0]}; expected 0")
+                         f"run belongs to user {self.users[0]}, but must belong to user 0")
         self.assertIsNone(sleeper.poll())
         self.assertEqual(os.listdir(run_dir), ["state"])
         os.chown(run_dir, 0, 0) # the control: its own lab root ends
@@ -152,7 +152,7 @@ class Users(unittest.TestCase):
     def test_a_run_directory_below_a_folder_of_another_user_is_refused(self):
         lab, run_dir = self.foreign_lab(os.getpid(), 0)
         os.chown(self.folder, self.users[0], self.users[0])
-        self.refused([WEFT, "lab", "up", lab, "--run-dir", run_dir], f"belongs to user {self.users[0]}; expected 0")
+        self.refused([WEFT, "lab", "up", lab, "--run-dir", run_dir], f"belongs to user {self.users[0]}, but must belong to user 0")
         self.assertEqual(sorted(os.listdir(self.folder)), ["lab.yaml", "run", "weft-bench-switch"])
 
     def shared_lab(self):
@@ -165,7 +165,7 @@ class Users(unittest.TestCase):
 
     def test_a_lab_file_that_others_can_change_runs_no_code_unless_it_is_trusted(self):
         lab = self.shared_lab()
-        text = f"{lab}:4:6: 'eal' can make DPDK run code and write files, and {lab} is writable by other users"
+        text = f"{lab}:4:6: 'eal' can make DPDK run code and write files, but {lab} is writable by other users"
         self.refused([WEFT, "lab", "up", lab], text, code=2)
         self.refused([SWITCH, "--", "--lab", lab, "--switch", "s0"], text, code=2)
         # The plug-in is missing, and DPDK is asked for it only by processes that got the word, too.

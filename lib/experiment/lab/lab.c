@@ -168,8 +168,8 @@ int lab_check_changes(const struct lab *lab, struct error *error)
 	if (need == NULL)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: lab %s cannot change while it is up: expected %s; 'weft lab up --restart %s' "
-		"applies the file",
+		"%s: lab %s cannot change while it is up, because changes require %s; run 'weft "
+		"lab up --restart %s' to apply the file",
 		run->origin, lab->plan->lab, need, run->origin);
 }
 
@@ -179,7 +179,8 @@ int lab_check_until(
 	if (measure->until.interval_ppm == 0 || lab->plan->processes == 1)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: measure.until: each of the lab's %u processes measures only its own part; expected 'processes: one' or measure.duration",
+		"%s: measure.until: each of the lab's %u processes measures only its own part; "
+		"use 'processes: one' or measure.duration",
 		lab->config->run.origin, lab->plan->processes);
 }
 

@@ -232,7 +232,9 @@ static int check_traffic(const struct lab_config *config, struct error *error)
 	for (uint32_t i = 0; i < config->run.traffic.count; i++)
 		if (config->run.traffic.at[i].pattern->schedule)
 			return run_config_refuse(&config->run, &config->run.traffic.at[i].place,
-				error, "pattern %s needs a fabric in one process; use 'weft run'",
+				error,
+				"pattern %s requires a fabric in one process; use 'weft "
+				"run'",
 				config->run.traffic.at[i].pattern->name);
 	return 0;
 }
@@ -243,7 +245,8 @@ static int check_algorithm(const struct lab_config *config, const struct route_a
 	if (algorithm->deadlock_free)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: routing.algorithm %s may deadlock; a lab needs one that cannot, such as ud",
+		"%s: routing.algorithm %s may deadlock, which is not allowed in a lab; use a "
+		"deadlock-free one, such as ud",
 		config->run.origin, algorithm->name);
 }
 
@@ -253,7 +256,8 @@ static int check_route_file(const struct lab_config *config, struct error *error
 	if (config->run.routing.file == NULL || !config->run.routing.may_deadlock)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: routing.may-deadlock: the routes of a lab must not deadlock; expected false with routing.file",
+		"%s: routing.may-deadlock: must be false with routing.file, because a lab's "
+		"routes must not deadlock",
 		config->run.origin);
 }
 
@@ -263,9 +267,8 @@ static int check_data_key(const struct lab_config *config, struct error *error)
 
 	if (!security->data || security->link_key.path != NULL)
 		return 0;
-	return error_set(error, EINVAL,
-		"%s: security.data: tags in data frames require a key; expected security.link-key",
-		config->run.origin);
+	return error_set(
+		error, EINVAL, "%s: security.data requires security.link-key", config->run.origin);
 }
 
 /* With one process, all links are in memory. */
@@ -275,10 +278,12 @@ static int check_processes(const struct lab_config *config, struct error *error)
 		return 0;
 	if (config->machines.count > 1)
 		return run_config_refuse(&config->run, &config->machines.at[0].place, error,
-			"machines: 'processes: one' runs all devices in one process; expected one machine, or 'processes: each'");
+			"machines: 'processes: one' runs all devices in one process; use one "
+			"machine or 'processes: each'");
 	if (config->groups.count > 0)
 		return run_config_refuse(&config->run, &config->groups.at[0].place, error,
-			"groups: 'processes: one' runs all devices in one process; expected no groups");
+			"groups: 'processes: one' runs all devices in one process; remove "
+			"'groups'");
 	if (config->links != LAB_CONFIG_LINKS_SHARED)
 		return error_set(error, EINVAL,
 			"%s: links: 'processes: one' has no links between processes; memif, veth pairs and real cables require 'processes: each'",
@@ -340,7 +345,7 @@ int lab_config_check_uplink(const struct lab_config *config, struct error *error
 		(edge != NULL && edge->netns[0] != '\0' && edge->address[0] != '\0'))
 		return 0;
 	return run_config_refuse(&config->run, &config->uplink.place, error,
-		"uplink: host %s has no edge with a namespace and an address; expected one in 'edges'",
+		"uplink: host %s has no edge with a namespace and an address; add one to 'edges'",
 		config->uplink.edge);
 }
 

@@ -20,7 +20,7 @@ static int read_group(
 		return result;
 	if (node->count == 0 || node->count > TOPOLOGY_HOSTS_MAX)
 		return yaml_tree_refuse(
-			node, error, "expected a group of 1 to %u devices", TOPOLOGY_HOSTS_MAX);
+			node, error, "a group must contain 1 to %u devices", TOPOLOGY_HOSTS_MAX);
 	result = run_read_names(node, &group->device, &group->count, error);
 	if (result == 0 && node->key != NULL && strlen(node->key) >= sizeof(group->name))
 		result = yaml_tree_refuse_key(node, error,
@@ -53,10 +53,12 @@ int lab_read_groups(const struct yaml_tree_node *node, void *member, struct erro
 
 	if (node->kind == YAML_TREE_SCALAR)
 		return yaml_tree_refuse(node, error,
-			"'groups': expected groups of devices, such as {edge: [s0, s1]} or [[s0, "
-			"s1]]");
+			"'groups' must contain groups of devices, such as {edge: [s0, s1]} or "
+			"[[s0, s1]]");
 	if (node->count > LAB_GROUPS_MAX)
-		return yaml_tree_refuse(node, error, "'groups': %u groups; at most %u are allowed",
+		return yaml_tree_refuse(node, error,
+			"'groups' contains %u groups; at most %u "
+			"are allowed",
 			node->count, LAB_GROUPS_MAX);
 	groups->at = calloc((size_t)node->count + 1, sizeof(*groups->at));
 	if (groups->at == NULL)

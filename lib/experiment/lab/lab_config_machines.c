@@ -21,7 +21,7 @@ static int read_devices(const struct yaml_tree_node *node, void *member, struct 
 		return result;
 	if (node->count == 0 || node->count > TOPOLOGY_HOSTS_MAX)
 		return yaml_tree_refuse(node, error,
-			"'devices': expected 1 to %u switches and hosts", TOPOLOGY_HOSTS_MAX);
+			"'devices' must list 1 to %u switches and hosts", TOPOLOGY_HOSTS_MAX);
 	return run_read_names(node, &machine->device, &machine->devices, error);
 }
 
@@ -165,7 +165,8 @@ static int check_unlike(const struct lab_config_machine_list *machines,
 				run_place_text(&machine->place, where));
 		if (strcmp(machine->ssh, last->ssh) == 0)
 			return yaml_tree_refuse(node, error,
-				"machine '%s' has the same address as '%s'; expected its own%s",
+				"machine '%s' has the same address as '%s'; each machine must "
+				"have its own%s",
 				last->name, machine->name,
 				last->ssh[0] != '\0'
 					? ""

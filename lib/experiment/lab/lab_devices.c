@@ -76,7 +76,7 @@ int lab_devices_load(struct lab_devices *devices, const char *run_dir, struct er
 		result = -EINVAL;
 	if (result == -ENOMEM)
 		return error_set(error, ENOMEM, "%s: out of memory", path);
-	return result == 0 ? 0 : error_set(error, EINVAL, "%s: not a device list of a lab", path);
+	return result == 0 ? 0 : error_set(error, EINVAL, "%s: not a lab's device list", path);
 }
 
 int lab_devices_of(struct lab_devices *devices, const struct lab *lab, uint16_t fabric)
@@ -317,7 +317,8 @@ static int is_new(
 	if (known == 0 || known == all)
 		return known == 0;
 	return error_set(error, EINVAL,
-		"group '%s': some of its devices are running and some are new; expected a separate group for the new ones",
+		"group '%s': some of its devices are running and some are new; put the new ones "
+		"into a separate group",
 		group->name);
 }
 

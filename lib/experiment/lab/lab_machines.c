@@ -57,7 +57,8 @@ static int check_devices(
 					machine->name, device, topology, error);
 			if (first != (int)i)
 				return run_config_refuse(&config->run, &machine->place, error,
-					"machine '%s': %s is already on machine '%s'; expected each device on one machine",
+					"machine '%s': %s is already on machine '%s'; a device "
+					"can only be on one machine",
 					machine->name, device, config->machines.at[first].name);
 		}
 	}
@@ -69,7 +70,7 @@ static int check_placed(const struct lab_config *config, const char *device, str
 	if (lab_machine_of(config, device) >= 0)
 		return 0;
 	return run_config_refuse(&config->run, &config->machines.at[0].place, error,
-		"machines: %s is not on any machine; expected it in the 'devices' of one", device);
+		"machines: %s is not on any machine; add it to the 'devices' of one", device);
 }
 
 static int check_all_placed(
@@ -111,7 +112,8 @@ static int add_port(const struct lab_config *config, const struct lab_config_mac
 	if (topology_find_port(topology, row->port, &port) < 0 ||
 		topology_link_at(topology, port) == NULL)
 		return refuse_port(config, machine, row,
-			"has no cable in the topology; expected one such as s0:1", "", error);
+			"has no cable in the topology; use a port with a cable, such as s0:1", "",
+			error);
 	at = lab_machine_of(config, topology_device_name(topology, port));
 	if (at != machine - config->machines.at)
 		return refuse_port(config, machine, row, "belongs to machine ",
@@ -151,7 +153,8 @@ static int check_device_twice(
 			topology_port_name(topology, a->port, name[0], sizeof(name[0]));
 			topology_port_name(topology, b->port, name[1], sizeof(name[1]));
 			return error_set(error, EINVAL,
-				"%s: machine '%s': ports %s and %s are both %s; expected a device for each",
+				"%s: machine '%s': ports %s and %s both use %s; each port must "
+				"have its own device",
 				config->run.origin, config->machines.at[machine].name, name[0],
 				name[1], a->dpdk);
 		}
@@ -189,7 +192,8 @@ static int check_group(
 
 		if (machine != first)
 			return run_config_refuse(&config->run, &group->place, error,
-				"group '%s': %s is on machine '%s' and %s on '%s'; expected devices of one machine",
+				"group '%s': %s is on machine '%s' and %s on '%s'; a group's "
+				"devices must be on one machine",
 				group->name, group->device[0], config->machines.at[first].name,
 				group->device[i], config->machines.at[machine].name);
 	}
@@ -284,7 +288,8 @@ int lab_machines_check_links(
 		topology_port_name(topology, link->a, name[0], sizeof(name[0]));
 		topology_port_name(topology, link->b, name[1], sizeof(name[1]));
 		return error_set(error, EINVAL,
-			"%s: link %s - %s leads from machine '%s' to '%s'; expected both ports in the machines' 'ports'",
+			"%s: link %s - %s leads from machine '%s' to '%s'; add both ports to the "
+			"machines' 'ports'",
 			config->run.origin, name[0], name[1], config->machines.at[a].name,
 			config->machines.at[b].name);
 	}

@@ -52,7 +52,7 @@ static int put_group_device(struct lab_plan *plan, const struct lab_plan_group *
 {
 	if (*at != LAB_NO_PROCESS)
 		return error_set(error, EINVAL,
-			"group '%s': %s is already in another group; expected each device once",
+			"group '%s': %s is already in another group; a device can only be in one",
 			group->name, device->name);
 	put(plan, device, at, process);
 	return 0;
@@ -67,7 +67,8 @@ static int add_group(
 
 	if (!whole && (group->switch_count == 0) == (group->host_count == 0))
 		return error_set(error, EINVAL,
-			"group '%s': expected either switches or hosts (weft-switch runs switches, weft-nic runs hosts)",
+			"group '%s' must contain only switches or only hosts (weft-switch runs "
+			"switches, weft-nic runs hosts)",
 			group->name);
 	for (uint32_t i = 0; i < group->switch_count && result == 0; i++) {
 		uint32_t at = group->switches[i];
@@ -173,8 +174,8 @@ static int check_name(const char *name, struct error *error)
 
 	if (name[0] == '\0' || strlen(name) >= LAB_NAME_MAX || name[strspn(name, allowed)] != '\0')
 		return error_set(error, EINVAL,
-			"lab name '%s': expected 1 to %d letters, digits, '-' or '_': files and "
-			"namespaces are named after it",
+			"lab name '%s' must have 1 to %d letters, digits, '-' or '_', because "
+			"files and namespaces are named after it",
 			name, LAB_NAME_MAX - 1);
 	return 0;
 }
@@ -207,12 +208,14 @@ struct lab_plan *lab_plan_create(const struct lab_plan_request *request, struct 
 	if (check_name(request->lab, error) < 0)
 		return NULL;
 	if (strlen(request->run_dir) >= sizeof(plan->run_dir)) {
-		error_set(error, EINVAL, "run directory %s: expected at most %zu characters",
+		error_set(error, EINVAL,
+			"run directory %s: the path must have at most %zu "
+			"characters",
 			request->run_dir, sizeof(plan->run_dir) - 1);
 		return NULL;
 	}
 	if (processes_max >= LAB_NO_PROCESS) {
-		error_set(error, EINVAL, "%s: more processes than a lab can have", request->lab);
+		error_set(error, EINVAL, "%s: too many processes for a lab", request->lab);
 		return NULL;
 	}
 	plan = allocate(topology, (unsigned)processes_max);
@@ -304,8 +307,8 @@ static int read_line(const struct lab_plan *plan, const char *path, const char *
 	int process = lab_plan_find(plan, line);
 
 	if (process < 0)
-		return error_set(error, EINVAL, "%s: '%s'; expected a process of lab %s", path,
-			line, plan->lab);
+		return error_set(error, EINVAL, "%s: '%s' is not a process of lab %s", path, line,
+			plan->lab);
 	here[process] = true;
 	return 0;
 }

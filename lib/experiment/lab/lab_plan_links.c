@@ -76,7 +76,8 @@ static int plan_memif(struct lab_plan *plan, const struct lab_plan_request *requ
 	lab_plan_socket(plan, at, path, sizeof(path));
 	if (strlen(path) >= SOCKET_PATH_MAX || strchr(path, ',') != NULL)
 		return error_set(error, EINVAL,
-			"run directory %s: expected a shorter path without ',', because it contains sockets",
+			"run directory %s: use a shorter path without ',', because it contains "
+			"sockets",
 			plan->run_dir);
 	/* Slots have the size of mbufs: each frame takes one slot, and the driver uses its fast
 	 * path. */
@@ -112,8 +113,8 @@ static int plan_bound(struct lab_plan *plan, uint32_t at,
 	topology_port_name(topology, cable->b, name[1], sizeof(name[1]));
 	if (bound[0] == NULL || bound[1] == NULL)
 		return error_set(error, EINVAL,
-			"%s has a device in 'ports' and %s, at the other end of its link, has none: "
-			"expected both or neither",
+			"%s has a device in 'ports' but %s, at the other end of its link, has "
+			"none; both ends must have one, or neither",
 			name[bound[0] == NULL], name[bound[0] != NULL]);
 	if (link->process[0] == link->process[1])
 		return error_set(error, EINVAL,
@@ -176,8 +177,8 @@ static int check_ports(const struct lab_plan *plan, struct error *error)
 	for (unsigned i = 0; i < plan->processes; i++)
 		if (plan->process[i].ethdevs > LAB_PORTS_MAX)
 			return error_set(error, EINVAL,
-				"the process of %s has %u links to other processes, but DPDK allows "
-				"%d ports: group it with its neighbours in 'groups', or use "
+				"%s's process has %u links to other processes, but DPDK allows "
+				"%d ports; group it with its neighbours in 'groups', or use "
 				"'links: shared'",
 				plan->process[i].name, plan->process[i].ethdevs, LAB_PORTS_MAX);
 	return 0;

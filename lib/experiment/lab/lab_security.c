@@ -49,7 +49,7 @@ static int load_key(const struct lab *lab, struct fabric_key *key, struct error 
 	if (result == 0)
 		return 0;
 	run_config_refuse(run, &from->place, error, "security.link-key: %s%s", why.text,
-		result == -ENOENT ? "; expected a file of 64 hexadecimal digits, mode 600" : "");
+		result == -ENOENT ? "; create a file with 64 hexadecimal digits and mode 600" : "");
 	return result;
 }
 
@@ -153,8 +153,8 @@ static int check_file(const struct lab_trust *trust, const char *path,
 		return 0;
 	return error_at(error, place != NULL && place->line == 0 ? place->option : path,
 		place != NULL ? place->line : 0, place != NULL ? place->column : 0,
-		"%s can make DPDK run code and write files, and %s; expected a file that only "
-		"you or root can change, or '--trust %s' if you trust it",
+		"%s can make DPDK run code and write files, but %s; make sure that only you or "
+		"root can change the file, or use '--trust %s' if you trust it",
 		what, why.text, path);
 }
 
@@ -209,7 +209,8 @@ int lab_trust_check(const struct lab *lab, const struct lab_trust *trust, struct
 		if (!same_file(trust->file[i], lab->path) &&
 			(path == NULL || !same_file(trust->file[i], path)))
 			return error_set(error, EINVAL,
-				"--trust %s: expected the lab file %s or its topology file",
+				"--trust %s: only the lab file %s and its topology file are "
+				"accepted",
 				trust->file[i], lab->path);
 	result = check_eal(lab, trust, error);
 	return result == 0 ? check_ports(lab, trust, error) : result;

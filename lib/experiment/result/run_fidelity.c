@@ -66,14 +66,15 @@ static void add_reason(struct run_result *result, uint64_t dilation)
 	const struct run_config_fidelity *demand = &result->fidelity.demand;
 	const struct histogram *late_ns = &result->fidelity.late_ns;
 	char late[QUANTITY_TEXT], max[32],
-		cure[64] = "'dilation: auto' measures which dilation would be enough";
+		cure[64] = "'dilation: auto' finds a sufficient dilation";
 
 	quantity_format(QUANTITY_TIME, demand->late_ps, late);
 	if (dilation > 0)
 		snprintf(cure, sizeof(cure), "a dilation of at most %" PRIu64 " would be enough",
 			dilation);
 	run_result_add_reason(result, false,
-		"fidelity: %.2f %% of arrivals were late by at most %s; expected %.4g %%; at %.4g %% they were late by %s: %s",
+		"fidelity: only %.2f %% of arrivals were late by at most %s; fidelity.share "
+		"requires %.4g %%, and %.4g %% were late by up to %s; %s",
 		floor(lateness_within_ppm(late_ns, demand->late_ps / PS_PER_NS) / 1e2) / 1e2, late,
 		demand->share_ppm / 1e4, demand->share_ppm / 1e4,
 		quantity_time_text(histogram_quantile(late_ns, demand->share_ppm / 1e6), 2, max),

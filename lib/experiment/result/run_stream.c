@@ -61,7 +61,7 @@ int run_stream_begin(
 	*stream = (struct run_stream){.fd = fd, .links = {.ways = ways, .vcs = vcs}};
 	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size != 0)
 		return error_set(
-			error, EINVAL, "--live %d: expected the number of an open, empty file", fd);
+			error, EINVAL, "--live %d: not the number of an open, empty file", fd);
 	if (pwrite(fd, &head, sizeof(head), 0) == (ssize_t)sizeof(head))
 		return 0;
 	return error_set(error, errno != 0 ? errno : EIO, "--live %d: cannot be written", fd);

@@ -88,8 +88,10 @@ static int read_level(struct reader *reader, struct leveled *setting, uint32_t m
 		setting->line[level] = reader->line;
 		return 0;
 	}
-	snprintf(expected, sizeof(expected), "a service level, 0 to %u, and 0 to %u", LEVELS - 1,
-		max);
+	snprintf(expected, sizeof(expected),
+		"a service level from 0 to %u and a value from 0 to "
+		"%u",
+		LEVELS - 1, max);
 	return refuse(reader, expected);
 }
 
@@ -97,7 +99,7 @@ static int read_enabled(struct reader *reader)
 {
 	if (strcasecmp(reader->value, "TRUE") == 0)
 		return 0;
-	return refuse(reader, "TRUE, without which OpenSM configures nothing");
+	return refuse(reader, "TRUE, because OpenSM configures nothing otherwise");
 }
 
 static int read_switch_map(struct reader *reader)
@@ -123,7 +125,7 @@ static int read_victims(struct reader *reader)
 	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
 		text += 2;
 	if (*text == '\0' || text[strspn(text, "0123456789abcdefABCDEF")] != '\0')
-		return refuse(reader, "a mask of ports such as 0x00fe");
+		return refuse(reader, "a port mask such as 0x00fe");
 	reader->out->victims = text[strspn(text, "0")] != '\0';
 	reader->out->has_victims = true;
 	return 0;
@@ -274,8 +276,9 @@ static int merge(const struct reader *reader, const char *name, const struct lev
 			first = level;
 		else if (setting->value[level] != setting->value[first])
 			return error_set(reader->error, EINVAL,
-				"%s:%u: cc_ca_cong_setting_%s: expected the value of service level "
-				"%u, which is %u: Weft has one setting for all of them",
+				"%s:%u: cc_ca_cong_setting_%s: the value must be the same as for "
+				"service level %u, which is %u, because Weft has one setting for "
+				"all levels",
 				reader->origin, setting->line[level], name, first,
 				setting->value[first]);
 	}
@@ -297,8 +300,8 @@ static int check_timer(const struct reader *reader, uint32_t units)
 			reader->timer.line[level] < line)
 			line = reader->timer.line[level];
 	return error_set(reader->error, EINVAL,
-		"%s:%u: cc_ca_cong_setting_ccti_timer: expected 1 to %u, found '0'", reader->origin,
-		line, UINT16_MAX);
+		"%s:%u: cc_ca_cong_setting_ccti_timer must be from 1 to %u, not '0'",
+		reader->origin, line, UINT16_MAX);
 }
 
 static int finish(struct reader *reader)
@@ -352,7 +355,10 @@ int opensm_cc_parse(const char *text, size_t length, const char *origin, struct 
 
 	*out = (struct opensm_cc){.has_timer = false};
 	if (memchr(text, '\0', length) != NULL)
-		return error_set(error, EINVAL, "%s: expected text, found a zero byte", origin);
+		return error_set(error, EINVAL,
+			"%s: contains a zero byte; a text file is "
+			"required",
+			origin);
 	copy = strndup(text, length);
 	if (copy == NULL)
 		return error_set(error, ENOMEM, "%s: out of memory", origin);

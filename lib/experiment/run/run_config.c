@@ -419,8 +419,8 @@ static int check_rates(const struct topology *topology, const char *origin, stru
 		quantity_format(QUANTITY_RATE, link->rate_bps, rate);
 		quantity_format(QUANTITY_RATE, counted, nearest);
 		return error_at(error, origin, link->line, 0,
-			"the link from %s to %s has %s; wormhole switching counts whole "
-			"picoseconds per byte, the next rate is %s",
+			"the link from %s to %s has %s; wormhole switching requires whole "
+			"picoseconds per byte, and the nearest such rate is %s",
 			topology_device_name(topology, link->a),
 			topology_device_name(topology, link->b), rate, nearest);
 	}

@@ -20,8 +20,8 @@ static int check_buffer(
 		return 0;
 	quantity_format(QUANTITY_SIZE, min, size);
 	return yaml_tree_refuse(run_config_nearest(root, "switch", "buffer"), error,
-		"switch.buffer: each of %u VCs must hold a frame of switch.mtu: expected %s or "
-		"more",
+		"switch.buffer: each of %u VCs must hold a frame of switch.mtu, so the buffer "
+		"must be %s or more",
 		vcs, size);
 }
 
@@ -38,7 +38,7 @@ static int check_itb(
 		return 0;
 	quantity_format(QUANTITY_SIZE, frame, size);
 	return yaml_tree_refuse(run_config_nearest(nic != NULL ? nic : root, "itb", "pool"), error,
-		"nic.itb.pool must hold a frame of nic.mtu: expected %s or more", size);
+		"nic.itb.pool must be %s or more, to hold a frame of nic.mtu", size);
 }
 
 static int check_nic(
@@ -51,14 +51,14 @@ static int check_nic(
 		mtu = run_config_nearest(root, "switch", "mtu");
 	if (nic->mtu_bytes > config->sw.mtu_bytes)
 		return yaml_tree_refuse(mtu, error,
-			"nic.mtu is %u bytes: expected at most switch.mtu, %u bytes",
-			nic->mtu_bytes, config->sw.mtu_bytes);
+			"nic.mtu, %u bytes, must be at most switch.mtu, %u bytes", nic->mtu_bytes,
+			config->sw.mtu_bytes);
 	if ((nic->window_frames & (nic->window_frames - 1)) != 0)
 		return yaml_tree_refuse(run_config_nearest(root, "nic", "window"), error,
-			"nic.window: expected a power of two");
+			"nic.window must be a power of two");
 	if (nic->give_up_ps <= nic->retry_ps)
 		return yaml_tree_refuse(run_config_nearest(root, "nic", "give-up"), error,
-			"nic.give-up: expected a longer time than nic.retry");
+			"nic.give-up must be longer than nic.retry");
 	return check_itb(config, root, error);
 }
 
@@ -78,7 +78,7 @@ int run_config_check_samples(
 	quantity_format(QUANTITY_TIME, enough, min);
 	return error_set(error, EINVAL,
 		"measure.sample: %s gives %" PRIu64
-		" samples in a run of %s; expected at most %d: %s or more",
+		" samples in a run of %s; at most %d are allowed, so use %s or more",
 		sample, samples, duration, RUN_SAMPLES_MAX, min);
 }
 
@@ -97,14 +97,14 @@ int run_config_check_link_series(
 		return 0;
 	if (max == 0)
 		return error_set(error, EINVAL,
-			"%s: measure.link-series: %u links are too many: a sample of them has %" PRIu64
-			" values; expected at most %d",
+			"%s: measure.link-series: the %u links have %" PRIu64
+			" values per sample; at most %d are allowed",
 			config->origin, topology->links, each, RUN_LINK_VALUES_MAX);
 	quantity_format(
 		QUANTITY_TIME, (measure->duration_ps / PS_PER_NS / max + 1) * PS_PER_NS, min);
 	return error_set(error, EINVAL,
 		"%s: measure.link-series: %" PRIu64 " samples of %u links have %" PRIu64
-		" values; expected at most %d: measure.sample of %s or more",
+		" values; at most %d are allowed, so use a measure.sample of %s or more",
 		config->origin, samples, topology->links, samples * each, RUN_LINK_VALUES_MAX, min);
 }
 
@@ -120,7 +120,7 @@ static int check_samples(
 		quantity_format(QUANTITY_TIME, measure->sample_ps, sample);
 		quantity_format(QUANTITY_TIME, measure->duration_ps, duration);
 		return yaml_tree_refuse(place, error,
-			"measure.sample is %s; expected at most measure.duration, %s", sample,
+			"measure.sample, %s, must be at most measure.duration, %s", sample,
 			duration);
 	}
 	/* A run that counts messages usually ends long before its duration. */
@@ -149,7 +149,7 @@ static int check_until(const struct yaml_tree_node *root, struct error *error)
 	return until == NULL || yaml_tree_get(until, "interval") != NULL
 		       ? 0
 		       : yaml_tree_refuse(until, error,
-				 "measure.until.interval is missing: expected a share such as 2%%");
+				 "measure.until.interval is missing; set a share such as 2%%");
 }
 
 int run_config_check(
@@ -169,13 +169,14 @@ int run_config_check(
 		result = run_config_check_bursts(config, error);
 	if (result == 0 && config->queuing != &queuing_1q && config->sw.vcs == 1)
 		result = yaml_tree_refuse(yaml_tree_get(root, "queuing"), error,
-			"queuing: %s spreads messages over VCs, but there is only one: expected switch.vcs of 2 or more",
+			"queuing: %s spreads messages over VCs, so switch.vcs must be 2 or more",
 			config->queuing->name);
 	for (uint32_t sl = 0; sl < config->sw.sl_to_vc.count && result == 0; sl++)
 		if (config->sw.sl_to_vc.vc[sl] >= config->sw.vcs)
 			result = yaml_tree_refuse(run_config_nearest(root, "switch", "sl-to-vc"),
 				error,
-				"switch.sl-to-vc: VC %u does not exist; expected a VC below switch.vcs, %u",
+				"switch.sl-to-vc: VC %u does not exist; VCs must be below "
+				"switch.vcs, %u",
 				config->sw.sl_to_vc.vc[sl], config->sw.vcs);
 	if (result == 0)
 		result = check_until(root, error);
@@ -185,7 +186,8 @@ int run_config_check(
 		result = check_fidelity(root, error);
 	if (result == 0 && config->measure.warmup_ps >= config->measure.duration_ps)
 		result = yaml_tree_refuse(run_config_nearest(root, "measure", "warmup"), error,
-			"measure.warmup: expected less than measure.duration, which includes it");
+			"measure.warmup must be shorter than measure.duration, which includes "
+			"it");
 	return result;
 }
 

@@ -70,8 +70,8 @@ static int read_table(const struct yaml_tree_node *node, void *member, struct er
 		iba->table_kind = CC_TABLE_LIST;
 	else
 		return yaml_tree_refuse(node, error,
-			"'%s': expected linear, llnl, or up to %d entries SHIFT:MULTIPLIER (up to "
-			"%d and %d), such as '3:0 3:1 2:5'",
+			"'%s': expected linear, llnl, or up to %d entries SHIFT:MULTIPLIER (up "
+			"to %d and %d), such as '3:0 3:1 2:5'",
 			node->key, CC_TABLE_ENTRIES, CC_TABLE_SHIFT_MAX, CC_TABLE_MULTIPLIER_MAX);
 	return 0;
 }
@@ -231,27 +231,29 @@ int run_config_check_control(
 
 	if (config->nic.drb.low > config->nic.drb.high)
 		return yaml_tree_refuse(run_config_nearest(root, "nic", "drb"), error,
-			"nic.drb.low: expected at most nic.drb.high");
+			"nic.drb.low must be at most nic.drb.high");
 	if (config->nic.iba_cc.min > config->nic.iba_cc.limit)
 		return yaml_tree_refuse(run_config_nearest(root, "nic", "iba-cc"), error,
-			"nic.iba-cc.min: expected at most nic.iba-cc.limit");
+			"nic.iba-cc.min must be at most nic.iba-cc.limit");
 	if (learns_by_marks(config) && !run_config_marks(config))
 		return yaml_tree_refuse(control, error,
-			"nic.control: %s reacts to marks: expected switch.fecn of 1 to 15, or "
+			"nic.control: %s reacts to marks; set switch.fecn to 1 to 15, or set "
 			"switch.ecn.kmax",
 			name);
 	if (config->sw.ecn.kmin_bytes > config->sw.ecn.kmax_bytes)
 		return yaml_tree_refuse(run_config_nearest(root, "switch", "ecn"), error,
-			"switch.ecn.kmin: expected at most switch.ecn.kmax");
+			"switch.ecn.kmin must be at most switch.ecn.kmax");
 	if (spreads(config) && config->routing.mode != RUN_ROUTING_SOURCE)
 		return yaml_tree_refuse(control, error,
-			"nic.control: %s opens source routes: expected 'routing.mode: source'",
+			"nic.control: %s opens source routes, so it requires 'routing.mode: "
+			"source'",
 			name);
 	if (spreads(config) && config->routing.file == NULL && config->routing.others == 0 &&
 		config->routing.alternatives == 1)
 		return yaml_tree_refuse(control, error,
-			"nic.control: %s has nothing to choose from: routing.algorithm %s has one route per pair; expected routing.alternatives of 2 or more, or another "
-			"algorithm such as msp or disjoint",
+			"nic.control: %s has nothing to choose from, because routing.algorithm "
+			"%s has one route per pair; set routing.alternatives to 2 or more, or "
+			"use another algorithm such as msp or disjoint",
 			name, config->routing.algorithm->name);
 	return 0;
 }

@@ -288,7 +288,9 @@ int run_config_check_edges(const struct run_config *config, const struct run_con
 		!run_config_networks_overlap(edge->address, before->address))
 		return 0;
 	return run_config_refuse(config, &edge->place, error,
-		"address %s of host %s: the edge in %s has %s, in the same network and namespace, so packets between the two would bypass the fabric; expected another 'namespace'",
+		"address %s of host %s: the edge in %s has %s, in the same network and "
+		"namespace, so packets between the two would bypass the fabric; use another "
+		"'namespace'",
 		edge->address, edge->host, run_place_text(&before->place, where), before->address);
 }
 
@@ -305,8 +307,8 @@ int run_config_name_edges(struct run_config *config, const struct topology *topo
 		return result;
 	if (list->all && topology->hosts > RUN_EDGES_MAX)
 		return run_config_refuse(config, &list->place, error,
-			"edges on all %u hosts are too many; expected at most %d", topology->hosts,
-			RUN_EDGES_MAX);
+			"edges on all %u hosts are too many; at most %d are allowed",
+			topology->hosts, RUN_EDGES_MAX);
 	if (list->all && take_all_hosts(list, topology) < 0)
 		return error_set(error, ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < list->count && result == 0; i++)

@@ -78,7 +78,7 @@ int run_resolve_path(
 	if (length >= RUN_PATH_MAX) {
 		free(whole);
 		return yaml_tree_refuse(node, error,
-			"'%s': with its folder the path has %d bytes; expected at most %d",
+			"'%s': with its folder the path has %d bytes; at most %d are allowed",
 			node->key, length, RUN_PATH_MAX - 1);
 	}
 	*path = whole;
@@ -210,7 +210,9 @@ int run_read_rows(const struct yaml_tree_node *node, uint32_t max, size_t size, 
 	if (result < 0)
 		return result;
 	if (node->count > max)
-		return yaml_tree_refuse(node, error, "'%s': %u entries; at most %u are allowed",
+		return yaml_tree_refuse(node, error,
+			"'%s' has %u entries; at most %u are "
+			"allowed",
 			node->key, node->count, max);
 	*rows = calloc((size_t)node->count + 1, size);
 	return *rows == NULL ? run_refuse_memory(node, error) : 0;

@@ -57,7 +57,8 @@ static int check_pattern(const struct run_config_traffic *traffic,
 	if (pattern->schedule || pattern->pairs || pattern->anywhere ||
 		(pattern->keys & TRAFFIC_TO) == 0 || pattern->spots)
 		return yaml_tree_refuse(node, error,
-			"pattern %s: expected one that sends only to hosts of the job, such as uniform, or the file of a schedule as 'schedule' instead of 'traffic'",
+			"pattern %s cannot be used in a job; use one that sends only to the "
+			"job's hosts, such as uniform, or set 'schedule' to a schedule file",
 			pattern->name);
 	return 0;
 }
@@ -113,19 +114,20 @@ static int check_job(
 
 	if (job->schedule != NULL && traffic)
 		return yaml_tree_refuse(row, error,
-			"job %s: expected only one of 'schedule' and 'traffic'", job->name);
+			"job %s: 'schedule' and 'traffic' cannot be combined; use one of them",
+			job->name);
 	if (job->schedule == NULL && !traffic)
 		return yaml_tree_refuse(
-			row, error, "job %s: expected 'schedule' or 'traffic'", job->name);
+			row, error, "job %s: 'schedule' or 'traffic' is missing", job->name);
 	if (job->hosts == 0 && job->placement.kind != RUN_PLACEMENT_FILE)
-		return yaml_tree_refuse(row, error,
-			"job %s: 'hosts', the number of its hosts, is missing", job->name);
+		return yaml_tree_refuse(
+			row, error, "job %s: 'hosts', the number of hosts, is missing", job->name);
 	if (traffic && job->ranks_per_host != 0)
 		return yaml_tree_refuse(
 			row, error, "job %s: 'ranks-per-host' requires a schedule", job->name);
 	if (job->start_ps % PS_PER_NS != 0)
-		return yaml_tree_refuse(
-			row, error, "job %s: 'start': expected whole nanoseconds", job->name);
+		return yaml_tree_refuse(row, error,
+			"job %s: 'start' must be a whole number of nanoseconds", job->name);
 	return 0;
 }
 
@@ -207,7 +209,8 @@ int run_jobs_complete(struct run_config *config, struct error *error)
 		return 0;
 	if (list->count + config->jobs.count > RUN_TRAFFIC_MAX)
 		return run_config_refuse(config, &config->jobs.at[0].place, error,
-			"there are %u jobs and %u entries of 'traffic'; expected at most %u in total",
+			"there are %u jobs and %u 'traffic' entries; at most %u are allowed in "
+			"total",
 			config->jobs.count, list->count, RUN_TRAFFIC_MAX);
 	at = realloc(list->at, (list->count + config->jobs.count) * sizeof(*list->at));
 	if (at == NULL)

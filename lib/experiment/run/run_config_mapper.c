@@ -129,10 +129,12 @@ int run_config_check_mapper(
 
 	if (mapper->lease_ps <= mapper->heartbeat_ps)
 		return yaml_tree_refuse(run_config_nearest(root, "mapper", "lease"), error,
-			"mapper.lease: expected longer than mapper.heartbeat, or the leader's lease expires between heartbeats");
+			"mapper.lease must be longer than mapper.heartbeat, or the leader's "
+			"lease would expire between heartbeats");
 	if (mapper->takeover_ps <= mapper->lease_ps)
 		return yaml_tree_refuse(run_config_nearest(root, "mapper", "takeover"), error,
-			"mapper.takeover: expected longer than mapper.lease, or devices still follow the previous mapper");
+			"mapper.takeover must be longer than mapper.lease, or devices would "
+			"still follow the previous mapper");
 	return 0;
 }
 

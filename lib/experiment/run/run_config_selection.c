@@ -47,7 +47,8 @@ int run_read_algorithms(const struct yaml_tree_node *node, void *member, struct 
 
 		part.text = strsep(&rest, "+");
 		if (i > RUN_ALGORITHMS_MORE)
-			return yaml_tree_refuse(node, error, "expected at most %u algorithms",
+			return yaml_tree_refuse(node, error,
+				"routing.algorithm must name at most %u algorithms",
 				RUN_ALGORITHMS_MORE + 1);
 		result = yaml_read_word(&part, &route_algorithms, &algorithm, error);
 		if (result == 0 && i == 0)
@@ -124,10 +125,11 @@ static int check_detector(
 
 	if (result == 0 && config->detector.lcdth_ppm >= config->detector.hcdth_ppm)
 		result = yaml_tree_refuse(run_config_nearest(root, "detector", "lcdth"), error,
-			"detector.lcdth: expected less than detector.hcdth");
+			"detector.lcdth must be less than detector.hcdth");
 	if (result == 0 && config->detector.arn_ttl_ps <= config->detector.arn_refresh_ps)
 		result = yaml_tree_refuse(run_config_nearest(root, "detector", "arn-ttl"), error,
-			"detector.arn-ttl: expected longer than detector.arn-refresh, or entries would expire before they are refreshed");
+			"detector.arn-ttl must be longer than detector.arn-refresh, or entries "
+			"would expire before they are refreshed");
 	return result;
 }
 
@@ -139,16 +141,18 @@ static int check_needs(
 
 	if (config->routing.mode == RUN_ROUTING_SOURCE)
 		return yaml_tree_refuse(run_config_nearest(root, "routing", "mode"), error,
-			"routing.mode: source routes leave switches no choice: expected 'table' with 'adaptive: %s'",
+			"routing.mode: must be 'table' with 'adaptive: %s', because source "
+			"routes leave switches no choice",
 			name);
 	if (config->routing.algorithm->vc_classes)
 		return yaml_tree_refuse(run_config_nearest(root, "routing", "algorithm"), error,
-			"routing.algorithm: %s's VC classes rely on its own paths: expected a different one with 'adaptive: %s'",
+			"routing.algorithm: %s's VC classes only work with its own paths; use a "
+			"different algorithm with 'adaptive: %s'",
 			config->routing.algorithm->name, name);
 	if (config->routing.adaptive->notified && !config->sw.voq)
 		return yaml_tree_refuse(run_config_nearest(root, "switch", "voq"), error,
-			"switch.voq: the detector uses VOQs; expected 'true' with 'adaptive: "
-			"%s'",
+			"switch.voq: must be 'true' with 'adaptive: %s', because the detector "
+			"uses VOQs",
 			name);
 	return 0;
 }
@@ -158,11 +162,12 @@ static int check_afi(
 {
 	if (!run_config_is_adaptive(config))
 		return yaml_tree_refuse(run_config_nearest(root, "routing", "afi"), error,
-			"routing.afi: there is nothing to isolate: requires an 'adaptive' other than 'none'");
+			"routing.afi requires adaptive routing; set 'adaptive' to a value other "
+			"than 'none'");
 	if (run_config_vcs(config) > FRAME_VCS_MAX)
 		return yaml_tree_refuse(run_config_nearest(root, "switch", "vcs"), error,
 			"switch.vcs: with the adapted-flow channel of routing.afi there would be "
-			"%u: expected at most %u",
+			"%u VCs; set at most %u",
 			run_config_vcs(config), FRAME_VCS_MAX - 1);
 	return 0;
 }

@@ -96,20 +96,21 @@ static int check_wormhole(const struct run_config *config, struct error *error)
 		{config->sw.flow_control != RUN_FLOW_CONTROL_STOP_GO,
 			"requires 'flow-control: stop-go'"},
 		{config->sw.vcs != 1 || config->sw.voq || config->queuing != &queuing_1q,
-			"has one queue per input: expected 'vcs: 1', 'voq: false' and 'queuing: "
-			"1q'"},
+			"has one queue per input, so it requires 'vcs: 1', 'voq: false' and "
+			"'queuing: 1q'"},
 		{arbitration_is_needed(&config->sw.arbitration) || run_config_has_classes(config),
-			"serves its inputs round robin: expected neither 'arbitration', 'vc-service' nor "
-			"classes"},
-		{run_config_marks(config), "has no VCs for marks: expected 'fecn: 0' and no 'ecn'"},
+			"serves its inputs round robin and cannot be combined with "
+			"'arbitration', 'vc-service' or classes"},
+		{run_config_marks(config), "does not support marks; use 'fecn: 0' and remove "
+					   "'ecn'"},
 		{run_config_is_adaptive(config),
-			"has no credits for adaptive routing: expected 'routing.adaptive: none'"},
+			"has no credits for adaptive routing; use 'routing.adaptive: none'"},
 		{config->routing.mode != RUN_ROUTING_SOURCE, "requires 'routing.mode: source'"},
 		{config->nic.control != SOURCE_CONTROL_NONE,
-			"has no notifications: expected 'nic.control: none'"},
+			"has no notifications; use 'nic.control: none'"},
 		{config->events.count > 0 || config->faults.credit_loss_ppm != 0 ||
 				config->faults.corrupt_ppm != 0,
-			"loses no frames and has no links that fail: expected no 'events' and "
+			"does not support lost frames or failing links; remove 'events' and "
 			"'faults'"},
 	};
 
@@ -125,7 +126,7 @@ static int check_ethernet(const struct run_config *config, struct error *error)
 		{!config->sw.voq, "requires 'switch.voq: true'"},
 		{config->routing.adaptive->compares || config->routing.adaptive->notified ||
 				(ladder != NULL && ladder->choice == VC_LADDER_QUEUES),
-			"has no credits for adaptive routing: expected another 'routing.adaptive' or "
+			"has no credits for adaptive routing; use another 'routing.adaptive' or "
 			"'routing.algorithm'"},
 		{config->events.count > 0 || config->faults.credit_loss_ppm != 0 ||
 				config->faults.corrupt_ppm != 0,
@@ -228,7 +229,7 @@ static int check_algorithm(const struct run_config *config, const struct route_a
 			config->origin, algorithm->name);
 	if (config->routing.mode == RUN_ROUTING_SOURCE && algorithm->routes == NULL)
 		return error_set(error, EINVAL,
-			"%s: routing.algorithm %s has tables only; use 'mode: table'",
+			"%s: routing.algorithm %s only has tables; use 'mode: table'",
 			config->origin, algorithm->name);
 	return 0;
 }
@@ -306,7 +307,8 @@ static int check_mapper(const struct run_config *config, struct error *error)
 		{config->clock == RUN_CLOCK_VIRTUAL,
 			"requires 'clock: real'; with 'static' the file's routes are used"},
 		{may_deadlock(&config->routing) && !config->routing.may_deadlock,
-			"does not use routes that may deadlock; expected another routing.algorithm, or routing.may-deadlock: true"},
+			"does not use routes that may deadlock; use another routing.algorithm, "
+			"or routing.may-deadlock: true"},
 	};
 
 	return config->mapper.routes == RUN_ROUTES_STATIC
@@ -324,7 +326,8 @@ static int check_new_routes(const struct run_config *config, struct error *error
 		{config->routing.file != NULL,
 			"requires 'routing.algorithm', which computes the new routes"},
 		{config->nic.control != SOURCE_CONTROL_NONE,
-			"requires 'nic.control: none', because sources know the paths of a pair"},
+			"requires 'nic.control: none', because sources keep the paths of each "
+			"pair"},
 		{run_config_is_adaptive(config) && config->routing.afi,
 			"requires 'routing.afi: false'"},
 		{mapped && config->routing.others > 0, "requires one routing.algorithm"},
@@ -413,7 +416,7 @@ static int check_until(const struct run_config *config, struct error *error)
 	};
 
 	if (measure->until.interval_ppm == 0 && measure->max_ps > 0)
-		return error_set(error, EINVAL, "%s: measure.at-most: requires measure.until",
+		return error_set(error, EINVAL, "%s: measure.at-most requires measure.until",
 			config->origin);
 	return measure->until.interval_ppm == 0
 		       ? 0
@@ -442,7 +445,8 @@ static int check_traffic(const struct run_config *config, struct error *error)
 				traffic->pattern->name, why);
 		if (first != NULL && (first->job == 0 || traffic->job == 0))
 			return run_config_refuse(config, &traffic->place, error,
-				"pattern %s: only one schedule is possible; the first one is in %s. Use 'jobs' for several",
+				"pattern %s: only one schedule is allowed, and the first one is "
+				"in %s; use 'jobs' for several",
 				traffic->pattern->name, run_place_text(&first->place, where));
 		first = traffic;
 	}

@@ -257,7 +257,7 @@ static int check_keys(const struct run_config_traffic *traffic, const struct yam
 				(pattern->keys & TRAFFIC_SIZES) == 0 ? ""
 				: traffic->file != NULL              ? " with a file"
 								     : " with sizes",
-				field->key, other != NULL ? "; expected pattern " : "",
+				field->key, other != NULL ? "; use pattern " : "",
 				other != NULL ? other : "");
 		}
 	return 0;
@@ -288,8 +288,8 @@ static int complete_bursts(const struct run_config_traffic *traffic,
 			traffic->value.on_ps == 0 ? "on" : "off");
 	if (bursty && traffic->value.load_ppm * cycle > 1e6 * (double)traffic->value.on_ps)
 		return yaml_tree_refuse(node, error,
-			"'load' is a mean, and would be above 100%% within bursts: expected at most "
-			"%.4g%% with these 'on' and 'off'",
+			"'load' must be at most %.4g%% with these 'on' and 'off', because it is "
+			"a mean and would be above 100%% within bursts",
 			100 * (double)traffic->value.on_ps / cycle);
 	return 0;
 }
@@ -306,7 +306,7 @@ static int check_length(const char *key, uint64_t min, uint64_t max,
 			node, error, "'%s-max' requires '%s', the minimum length", key, key);
 	quantity_format(QUANTITY_SIZE, min, expected);
 	quantity_format(QUANTITY_SIZE, max, found);
-	return yaml_tree_refuse(node, error, "'%s-max': expected at least '%s', %s, found %s", key,
+	return yaml_tree_refuse(node, error, "'%s-max' must be at least '%s', %s, but is %s", key,
 		key, expected, found);
 }
 
@@ -369,11 +369,12 @@ static int complete_packets(
 		return yaml_tree_refuse(
 			node, error, "'host' sends all packets, so 'by' is not allowed");
 	if (yaml_tree_get(node, "speed") != NULL && traffic->value.load_ppm != 0)
-		return yaml_tree_refuse(
-			node, error, "'speed' and 'load' both set the pace; expected one of them");
+		return yaml_tree_refuse(node, error,
+			"'speed' and 'load' both set the pace; use only one of "
+			"them");
 	if (yaml_tree_get(node, "speed") != NULL && packets->speed == 0)
 		return yaml_tree_refuse(
-			node, error, "'speed: 0': expected a positive number, such as 0.5");
+			node, error, "'speed: 0': the speed must be above 0, such as 0.5");
 	if (traffic->value.load_ppm == 0 && packets->speed == 0)
 		packets->speed = 1000;
 	if (packets->host[0] != '\0' && traffic->to.kind == RUN_HOSTS_UNSET)
@@ -391,7 +392,7 @@ static int complete_traffic(
 		return result;
 	yaml_fields_complete(run_traffic_fields, keys_of(traffic), traffic);
 	if (traffic->stop_ps <= traffic->start_ps)
-		return yaml_tree_refuse(node, error, "'stop' is not after 'start'");
+		return yaml_tree_refuse(node, error, "'stop' must be after 'start'");
 	if (traffic->to.kind == RUN_HOSTS_UNSET && pattern->spots)
 		return yaml_tree_refuse(
 			node, error, "pattern %s: 'to', such as [h4], is missing", pattern->name);
@@ -401,7 +402,7 @@ static int complete_traffic(
 		return complete_sizes(traffic, node, error);
 	if (traffic->file == NULL && (pattern->keys & TRAFFIC_SIZES) != 0)
 		return yaml_tree_refuse(node, error,
-			"pattern %s: expected 'file', a list of flows, or 'sizes', such as "
+			"pattern %s requires 'file', a list of flows, or 'sizes', such as "
 			"web-search",
 			pattern->name);
 	if (traffic->file == NULL && pattern->schedule)
@@ -510,7 +511,9 @@ int run_config_check_bursts(const struct run_config *config, struct error *error
 
 		if (bursts > RUN_BURSTS_MAX)
 			return run_config_refuse(config, &traffic->place, error,
-				"bursty arrivals: with this 'load' there is one message in %.0f bursts; expected one in at most %u: use a longer 'on' or 'off'",
+				"bursty arrivals: with this 'load' there is only one message in "
+				"%.0f bursts, and at least one in %u is required; use a longer "
+				"'on' or 'off'",
 				bursts, RUN_BURSTS_MAX);
 	}
 	return 0;

@@ -97,9 +97,9 @@ static const char *why_no_effect(const struct run_event *event)
 		(event->link[0] != '\0') + (event->sw[0] != '\0') + (event->host[0] != '\0');
 
 	if (targets != 1)
-		return "expected one of 'link', 'switch' and 'host'";
+		return "an event requires exactly one of 'link', 'switch' and 'host'";
 	if (event->down_ps == 0 && event->drain_bps == 0 && !changes_link(event))
-		return "no effect; expected 'down', 'rate', 'delay', 'corrupt', "
+		return "the event has no effect; add 'down', 'rate', 'delay', 'corrupt', "
 		       "'credit-loss' or 'drain'";
 	if (event->down_ps != 0 && (event->drain_bps != 0 || changes_link(event)))
 		return "'down' cannot be combined with other changes; use a second event";
@@ -119,11 +119,12 @@ static const char *why_no_time(const struct run_event *event)
 		if (event->at_ps != 0 || event->every_ps != 0)
 			return "'when' cannot be combined with 'at' and 'every'";
 		if (!is_counter(event->when.counter))
-			return "'when.counter': expected a switch counter, such as stall_credit (man weft-counters)";
+			return "'when.counter' must be a switch counter, such as stall_credit "
+			       "(man weft-counters)";
 		return NULL;
 	}
 	if (event->at_ps == 0 && event->every_ps == 0)
-		return "expected 'at', 'every' or 'when'";
+		return "an event requires 'at', 'every' or 'when'";
 	if (event->jitter_ppm != 0 && event->every_ps == 0)
 		return "'jitter' requires 'every'";
 	return NULL;
@@ -311,7 +312,8 @@ static int add_row(struct run_event_plan *plan, uint32_t row, weft_time end_ps, 
 			continue;
 		if (plan->occurrences == RUN_EVENTS_MAX)
 			return run_config_refuse(plan->run, &event->place, error,
-				"events: more than %u would occur in this run; expected a longer 'every' or a shorter 'measure.duration'",
+				"events: more than %u would occur in this run; use a longer "
+				"'every' or a shorter 'measure.duration'",
 				RUN_EVENTS_MAX);
 		result = add_event(plan, row, at, &rng);
 	}

@@ -37,12 +37,13 @@ static int check_contents(
 
 	if (tables != (file->table != NULL))
 		return refuse(run, error, EINVAL,
-			"%s contains %s; expected %s with routing.mode: %s", run->routing.file,
-			tables ? "source routes" : "tables", tables ? "tables" : "source routes",
-			tables ? "table" : "source");
+			"%s contains %s, but must contain %s with routing.mode: %s",
+			run->routing.file, tables ? "source routes" : "tables",
+			tables ? "tables" : "source routes", tables ? "table" : "source");
 	if (run_config_is_adaptive(run) && file->table->vc_rule != NULL)
 		return refuse(run, error, EINVAL,
-			"%s contains tables with VC classes, which rely on their own paths; expected 'adaptive: none'",
+			"%s contains tables with VC classes, which only work with their own "
+			"paths; use 'adaptive: none'",
 			run->routing.file);
 	return 0;
 }
@@ -52,12 +53,11 @@ static int check_report(
 {
 	if (!report->connected || report->invalid > 0)
 		return refuse(run, error, EINVAL,
-			"%s: %s; expected routes that connect all pairs of hosts",
-			run->routing.file, report->evidence);
+			"%s: %s; the routes must connect all pairs of hosts", run->routing.file,
+			report->evidence);
 	if (!report->deadlock_free && !run->routing.may_deadlock)
 		return refuse(run, error, EINVAL,
-			"%s: %s; expected routes that cannot deadlock, or routing.may-deadlock: "
-			"true",
+			"%s: %s; use routes that cannot deadlock, or routing.may-deadlock: true",
 			run->routing.file, report->evidence);
 	return 0;
 }
@@ -113,7 +113,8 @@ static int refuse_both(const struct yaml_tree_node *first, const struct yaml_tre
 	struct error *error)
 {
 	return yaml_tree_refuse_key(second, error,
-		"routing.%s: routing.%s is also set; expected only one of them, because routes are either loaded or computed",
+		"routing.%s: routing.%s is also set; use only one of them, because routes are "
+		"either loaded or computed",
 		second->key, first->key);
 }
 
@@ -159,7 +160,7 @@ static int read_header(struct run_config_routing *routing, const struct yaml_tre
 		return yaml_tree_refuse(file, error, "routing.file: %s", why.text);
 	wanted = header.tables ? RUN_ROUTING_TABLE : RUN_ROUTING_SOURCE;
 	if (routing->mode != RUN_ROUTING_UNSET && routing->mode != wanted)
-		return yaml_tree_refuse(mode, error, "routing.mode: %s contains %s; expected '%s'",
+		return yaml_tree_refuse(mode, error, "routing.mode: %s contains %s; use '%s'",
 			routing->file, header.tables ? "tables" : "source routes",
 			header.tables ? "table" : "source");
 	routing->mode = wanted;
@@ -189,7 +190,7 @@ int run_config_choose_routes(
 	if (result == 0 && config->mapper.routes == RUN_ROUTES_MAPPER)
 		result = yaml_tree_refuse_key(file, error,
 			"routing.file: with 'mapper.routes: mapper' the mapper computes the "
-			"routes; expected 'mapper.routes: static'");
+			"routes; use 'mapper.routes: static'");
 	if (result < 0)
 		return result;
 	forget_computing(routing);

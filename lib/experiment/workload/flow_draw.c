@@ -49,7 +49,9 @@ static int take_point(const struct flow_reader *reader, char *const *column, uns
 	if (points->count > 0)
 		last = &(*points->at)[points->count - 1];
 	if (last != NULL && (point.bytes < last->bytes || point.share < last->share))
-		return FLOW_REFUSE(reader, "expected at least the %s of the previous line",
+		return FLOW_REFUSE(reader,
+			"the value must be at least the %s of the previous "
+			"line",
 			point.bytes < last->bytes ? "bytes" : "share");
 	if (points->count == FLOW_SIZE_POINTS_MAX)
 		return FLOW_REFUSE(reader, "more than %u points", FLOW_SIZE_POINTS_MAX);
@@ -69,10 +71,9 @@ static int finish_sizes(const struct points *points, const char *path, struct fl
 	if (whole > 100 - WHOLE_TOLERANCE)
 		whole = 100;
 	else if (whole < 1 - WHOLE_TOLERANCE || whole > 1 + WHOLE_TOLERANCE)
-		return error_set(
-			error, EINVAL, "%s: expected 1 or 100 as the share of the last line", path);
+		return error_set(error, EINVAL, "%s: the last line's share must be 1 or 100", path);
 	if (at[points->count - 1].bytes == 0)
-		return error_set(error, EINVAL, "%s: expected flows of at least 1 byte", path);
+		return error_set(error, EINVAL, "%s: flows must have at least 1 byte", path);
 	for (uint32_t i = 0; i < points->count; i++)
 		at[i].share = i + 1 < points->count ? at[i].share / whole : 1;
 	*sizes = (struct flow_sizes){path, at, points->count};
@@ -163,7 +164,8 @@ static int finish_matrix(const struct pairs *pairs, const char *path, struct err
 	/* Would otherwise be read as three pairs. */
 	if (pairs->lines == 3 && !pairs->named)
 		return error_set(error, EINVAL,
-			"%s: 3 lines of 3 numbers may be a square matrix; expected SRC DST WEIGHT with names of hosts, such as h0",
+			"%s: 3 lines of 3 numbers may be a square matrix; write SRC DST WEIGHT "
+			"with host names, such as h0",
 			path);
 	if (matrix->count == 0)
 		return error_set(error, EINVAL, "%s: no pair with a weight above 0", path);
@@ -396,13 +398,14 @@ static int draw_flows(struct drawer *drawer, struct error *error)
 	result = drawer->hosts != NULL ? draw_from_hosts(drawer) : draw_from_matrix(drawer);
 	if (result == -ENOSPC)
 		return run_config_refuse(run, &drawer->traffic->place, error,
-			"more than %u flows: expected an earlier 'stop', larger 'sizes' or a lower 'load'",
+			"more than %u flows; use an earlier 'stop', larger 'sizes' or a lower "
+			"'load'",
 			RUN_FLOWS_MAX);
 	if (result < 0)
 		return error_set(error, ENOMEM, "%s: not enough memory for flows", run->origin);
 	if (flows->count == 0)
 		return run_config_refuse(run, &drawer->traffic->place, error,
-			"no flow starts before 'stop'; expected a later 'stop', or smaller 'sizes'");
+			"no flow starts before 'stop'; use a later 'stop' or smaller 'sizes'");
 	qsort(flows->at, flows->count, sizeof(*flows->at), compare_flows);
 	return 0;
 }

@@ -221,7 +221,8 @@ int packet_file_next(struct packet_file *file, struct packet *packet, struct err
 		return refuse(file, error, "longer than 1 MiB; the file is damaged");
 	if (is_frame(file, packet))
 		return refuse(file, error,
-			"a frame between Weft's devices; expected packets of hosts, as written by 'weft capture decap'");
+			"a frame between Weft's devices; use a capture of host packets, as "
+			"written by 'weft capture decap'");
 	if (take_time(file, &header->ts, &packet->at_ps, error) < 0)
 		return -EINVAL;
 	if (file->ethernet)

@@ -113,7 +113,10 @@ static int load(struct packet_map *map, const char *path, struct error *error)
 	int result = pair_file_read(&reading.file);
 
 	return result == 0 && map->count == 0
-		       ? error_set(error, EINVAL, "%s: no line with an ADDRESS and a HOST", path)
+		       ? error_set(error, EINVAL,
+				 "%s: contains no line with an ADDRESS and a "
+				 "HOST",
+				 path)
 		       : result;
 }
 

@@ -138,7 +138,8 @@ int permutation_draw(uint64_t seed, uint64_t stream, const char *origin,
 		return error_set(error, ENOMEM, "%s: out of memory", origin);
 	if (hosts < 2)
 		return error_set(error, EINVAL,
-			"%s: a permutation needs two or more hosts; there are %u", origin, hosts);
+			"%s: a permutation requires two or more hosts; there are %u", origin,
+			hosts);
 	for (uint32_t i = 0, next = 0; i < topology->hosts; i++)
 		if (!topology->host_at[i].absent && topology->host_at[i].owner == i) {
 			(*from)[next] = (*to)[next] = (uint16_t)i;

@@ -96,8 +96,8 @@ static int take_after(
 	uint64_t number;
 
 	if (flows->count == 0 || !flow_digits(text, flows->count - 1, &number))
-		return FLOW_REFUSE(
-			reader, "'%s': expected the number of a flow above, counted from 0", text);
+		return FLOW_REFUSE(reader,
+			"'%s': expected the number of an earlier flow, counted from 0", text);
 	flow->after = (uint32_t)number;
 	other = &flows->at[number];
 	if (reader->topology->host_at[other->to].owner ==
@@ -108,7 +108,8 @@ static int take_after(
 		flow->from = other->from;
 	if (other->to != flow->from && other->from != flow->from)
 		return FLOW_REFUSE(reader,
-			"flow %s (line %u) neither starts nor ends at host %s, which therefore cannot wait for it",
+			"flow %s (line %u) neither starts nor ends at host %s, so the host "
+			"cannot wait for it",
 			text, other->line, reader->topology->host_at[flow->from].name);
 	other->awaited |= other->to == flow->from;
 	return 0;
@@ -132,14 +133,16 @@ static int take_ports(const struct flow_reader *reader, const char *from, const 
 		return named && rails->plane[flow->from] == rails->plane[flow->to]
 			       ? 0
 			       : FLOW_REFUSE(reader,
-					 "'%s': expected connected ports at both ends, or at neither",
+					 "'%s': both ends must have connected ports, or neither",
 					 to);
 	if (named)
 		at = rails_port(rails, list->rail, flow->from, rails->host_of[flow->to], &rng);
 	else if (rails_flow(rails, list->rail, (*turn)++, &rng, &flow->from, &flow->to))
 		return 0;
 	if (at == RAILS_NONE)
-		return FLOW_REFUSE(reader, "with this 'rail' no port of %s can be reached from %s",
+		return FLOW_REFUSE(reader,
+			"with this 'rail', no port of %s can be reached from "
+			"%s",
 			to, reader->topology->host_at[flow->from].name);
 	flow->to = (uint16_t)at;
 	return 0;
@@ -189,7 +192,7 @@ int flow_lines_parse(struct flow_reader *reader, char *text, size_t length)
 
 	if (memchr(text, '\0', length) != NULL)
 		return error_set(reader->error, EINVAL,
-			"%s: contains a zero byte; expected lines of text", reader->path);
+			"%s: contains a zero byte; a text file is required", reader->path);
 	for (char *line = text, *next; result == 0 && line < end; line = next) {
 		next = line + strcspn(line, "\n");
 		if (next < end)

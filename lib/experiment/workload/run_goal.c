@@ -204,7 +204,8 @@ static int check_planes(
 			to = goal->host_of[op->peer];
 			if (from != to && topology_apart(topology, from, to))
 				result = error_set(error, EINVAL,
-					"rank %u at %s sends to rank %u at %s, but no cables lead there; expected a rank file with ports in one plane",
+					"rank %u at %s sends to rank %u at %s, but no cables "
+					"lead there; use a rank file with ports in one plane",
 					rank, topology->host_at[from].name, op->peer,
 					topology->host_at[to].name);
 		}

@@ -117,7 +117,8 @@ static int resolve_list(const struct resolver *resolver, enum side side,
 		result = find_host(resolver, hosts->name[i], &hosts->place, &list->host[count]);
 		if (result == 0 && port && side == TO)
 			return refuse(resolver, &hosts->place,
-				"'to' names a port: expected hosts, because 'rail' selects their ports");
+				"'to' names a port; list hosts instead, because 'rail' selects "
+				"their ports");
 		if (result == 0 && !port && side == FROM) {
 			uint32_t ports = add_ports(resolver, list->host[count], 0);
 
@@ -446,7 +447,7 @@ static int resolve(const struct resolver *resolver)
 		if (resolver->hosts->rails != NULL && resolver->hosts->entry[i].from_count == 0 &&
 			!resolver->config->traffic.at[i].pattern->schedule)
 			result = refuse(resolver, &resolver->config->traffic.at[i].place,
-				"no port of the senders reaches a destination with this 'rail'");
+				"with this 'rail', no port of the senders reaches a destination");
 	return result;
 }
 
@@ -463,7 +464,9 @@ static int check_hosts(const struct resolver *resolver)
 
 	if (resolver->topology->hosts <= FRAME_HOSTS_MAX || what == NULL)
 		return 0;
-	return error_set(resolver->error, EINVAL, "%s: %s: %s has %u hosts; expected at most %u",
+	return error_set(resolver->error, EINVAL,
+		"%s: %s: %s has %u hosts; at most %u are "
+		"allowed",
 		run->origin, what, resolver->topology->name, resolver->topology->hosts,
 		FRAME_HOSTS_MAX);
 }

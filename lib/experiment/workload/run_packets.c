@@ -70,8 +70,8 @@ static int take_packet(struct loader *loader, const struct packet *packet)
 	apart = find_apart(loader, from, to, drawn);
 	if (apart >= 0)
 		return run_config_refuse(loader->run, &loader->traffic->place, loader->error,
-			"pattern pcap: a packet from %s to %s, but no cables lead there; expected "
-			"ports in one plane",
+			"pattern pcap: a packet goes from %s to %s, but no cables lead there; "
+			"use ports in one plane",
 			loader->topology->host_at[from].name,
 			loader->topology->host_at[apart].name);
 	made.from = from;
@@ -92,8 +92,8 @@ static int check_addresses(const struct loader *loader, const struct packet_file
 	if (loader->hosts->map == NULL || packet_file_has_addresses(file))
 		return 0;
 	return run_config_refuse(loader->run, &loader->traffic->place, loader->error,
-		"pattern pcap: packets of link type '%s' have no addresses that Weft can find; "
-		"expected 'host', the sender of all packets",
+		"pattern pcap: Weft cannot find addresses in packets of link type '%s'; set "
+		"'host', the sender of all packets",
 		packet_file_link(file));
 }
 
@@ -118,11 +118,12 @@ static int refuse_silence(const struct loader *loader)
 	const struct run_packets_count *count = &loader->hosts->count;
 
 	if (count->read == 0)
-		return error_set(loader->error, EINVAL, "%s: no packets", loader->traffic->file);
+		return error_set(
+			loader->error, EINVAL, "%s: contains no packets", loader->traffic->file);
 	return run_config_refuse(loader->run, &loader->traffic->place, loader->error,
-		"pattern pcap: none of the %llu packets has two hosts: %llu have a source address "
-		"without a host, %llu a destination address without one, and %llu have the same "
-		"host as both",
+		"pattern pcap: none of the %llu packets connects two hosts: %llu have a source "
+		"address without a host, %llu have a destination address without a host, and "
+		"%llu have the same host as source and destination",
 		(unsigned long long)count->read, (unsigned long long)count->no_source,
 		(unsigned long long)count->no_destination, (unsigned long long)count->same_host);
 }
@@ -190,7 +191,7 @@ static int scale_times(struct loader *loader, weft_time last_ps)
 	}
 	if (period == 0 && (loader->traffic->value.load_ppm != 0 || how->loops > 1))
 		return error_set(loader->error, EINVAL,
-			"%s: all packets have the same time: 'load' and 'loop' need gaps",
+			"%s: all packets have the same time, but 'load' and 'loop' require gaps",
 			loader->traffic->file);
 	end = period * up / down * (how->loops - 1u) + last_ps * up / down;
 	if (end > WEFT_TIME_NEVER / 4)

@@ -413,7 +413,8 @@ static int refuse_entry(const struct run_config *run, const struct run_hosts *tr
 	char what[256];
 
 	snprintf(what, sizeof(what),
-		"%s sends for %u traffic entries with %u sources each, but a host has at most %u sources; expected at most %u such entries",
+		"%s sends for %u traffic entries with %u sources each, but a host has at most %u "
+		"sources; use at most %u such entries",
 		topology->host_at[at].name, entries, lanes, room, room / lanes);
 	return run_config_refuse(run, &run->traffic.at[which].place, error, "%s", what);
 }

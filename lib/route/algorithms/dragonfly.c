@@ -276,8 +276,8 @@ static int fill(struct fly *fly, uint32_t at, struct error *error)
 			route_graph_hosts_at(graph, at) == 0)
 			return 0;
 		return error_set(error, EINVAL,
-			"%s: no path from %s to %s; expected a Dragonfly with links "
-			"between its groups",
+			"%s: there is no path from %s to %s; use a Dragonfly with links between "
+			"its groups",
 			graph->topology->name, graph->topology->switch_at[at].name,
 			graph->topology->switch_at[fly->to].name);
 	}

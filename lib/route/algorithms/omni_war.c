@@ -76,7 +76,8 @@ static int fill(struct hyper *hyper, uint32_t at, struct error *error)
 		__builtin_popcountll(vc_ladder_rows(rule, at, ports)) != (int)links ||
 		(vc_ladder_row_ports(rule, at, ports) & away) != 0)
 		return error_set(error, EINVAL,
-			"%s: the links between %s and %s do not form a HyperX; expected one of at most %u dimensions without missing links",
+			"%s: the links between %s and %s do not form a HyperX; use one with at "
+			"most %u dimensions and no missing links",
 			graph->topology->name, graph->topology->switch_at[at].name,
 			graph->topology->switch_at[hyper->to].name, VC_RULE_CLASSES_MAX);
 	if (links > hyper->dims)

@@ -148,8 +148,8 @@ static int check_lids(const struct topology *topology, struct error *error)
 	if (lids <= OPENSM_LID_MAX)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: %" PRIu64
-		" hosts and switches; expected at most %u, the number of InfiniBand LIDs",
+		"%s: there are %" PRIu64
+		" hosts and switches; at most %u are allowed, the number of InfiniBand LIDs",
 		topology->name, lids, OPENSM_LID_MAX);
 }
 
@@ -227,7 +227,8 @@ int opensm_dump_tables(const struct topology *topology, const struct route_table
 			table->hosts, topology->name, topology->switches, topology->hosts);
 	if (table->vc_rule != NULL)
 		return error_set(error, EINVAL,
-			"tables computed with %s, which needs VC classes; expected tables for one lane",
+			"the tables were computed with %s, which needs VC classes; use tables "
+			"for one lane",
 			table->origin.algorithm);
 	for (uint32_t at = 0; at < topology->switches; at++)
 		write_switch(topology, table, at, out);

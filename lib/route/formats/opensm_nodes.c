@@ -102,7 +102,8 @@ static int keep(struct opensm_nodes *nodes, struct listing_reader *reader,
 		(before != device &&
 			node->guid - nodes->guid[DEVICE_HOST][before] > GUIDS_OF_ADAPTER)) {
 		listing_refuse(reader,
-			"two nodes with LIDs %u and %u are called '%.*s'; expected the listing with their LIDs instead of topology %s",
+			"two nodes with LIDs %u and %u are called '%.*s'; use the listing with "
+			"their LIDs instead of topology %s",
 			*lid != 0 ? *lid : nodes->lid[node->kind][before], node->lid,
 			ib_shown(node->name), node->name.start, nodes->topology->name);
 		return -ERANGE;

@@ -183,7 +183,8 @@ static int read_tables(struct tables *tables, const struct opensm_tables_input *
 		memmem(input->text, input->length, "dump_ucast_routes",
 			strlen("dump_ucast_routes")) != NULL)
 		return error_set(error, EINVAL,
-			"%s: OpenSM's dump has no node names; expected opensm-subnet.lst as well, or the listing as the topology",
+			"%s: OpenSM's dump has no node names; also give opensm-subnet.lst, or "
+			"use the listing as the topology",
 			input->origin);
 	if (input->subnet != NULL)
 		result = listing_reader_lines(&subnet, input->subnet, input->subnet_length, error);
@@ -192,7 +193,8 @@ static int read_tables(struct tables *tables, const struct opensm_tables_input *
 		result = listing_reader_lines(&reader, input->text, input->length, error);
 	if (result == 0 && tables->blocks == 0)
 		return error_set(error, EINVAL,
-			"%s: contains no switch tables; expected output of dump_fts, ibroute or OpenSM",
+			"%s: contains no switch tables; use the output of dump_fts, ibroute or "
+			"OpenSM",
 			input->origin);
 	return result == 0 ? opensm_nodes_check(tables->nodes, input->origin, import, error)
 			   : result;

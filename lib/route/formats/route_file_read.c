@@ -54,7 +54,9 @@ static int find_host(struct reader *reader, const char *token, uint32_t *host)
 static int take_label(struct reader *reader, const char *value, char label[ROUTE_LABEL_MAX])
 {
 	if (strlen(value) >= ROUTE_LABEL_MAX)
-		return REFUSE(reader, value, "the name has %zu characters; expected at most %u",
+		return REFUSE(reader, value,
+			"the name has %zu characters; at most %u are "
+			"allowed",
 			strlen(value), ROUTE_LABEL_MAX - 1);
 	for (const char *at = value; *at != '\0'; at++)
 		if ((unsigned char)*at < ' ')
@@ -191,7 +193,9 @@ struct partial {
 static int push(struct reader *reader, const char *token, struct partial *route, uint8_t element)
 {
 	if (route->length == ROUTE_ELEMENTS_MAX)
-		return REFUSE(reader, token, "too many route elements; expected at most %u",
+		return REFUSE(reader, token,
+			"there are too many route elements; at most %u are "
+			"allowed",
 			ROUTE_ELEMENTS_MAX);
 	route->element[route->length++] = element;
 	return 0;
@@ -217,8 +221,7 @@ static int take_switch(struct reader *reader, const char *token, struct partial 
 			TOPOLOGY_PORTS_MAX - 1);
 	route->at.port = (uint8_t)port;
 	if (!topology_peer(reader->topology, route->at, &route->at))
-		return REFUSE(
-			reader, token, "'%.80s' has no link; expected a port with one", token);
+		return REFUSE(reader, token, "'%.80s' has no link", token);
 	for (unsigned i = 0, elements = route_put_port(element, (unsigned)port);
 		i < elements && result == 0; i++)
 		result = push(reader, token, route, element[i]);
@@ -299,8 +302,8 @@ static int add_route(
 			reader->set, source, destination, route->element, route->length);
 	if (result == -ENOSPC)
 		return REFUSE(reader, reader->line,
-			"too many routes from %s to %s; expected at most %u", host[source].name,
-			host[destination].name, ROUTE_ALTERNATIVES_MAX);
+			"there are too many routes from %s to %s; at most %u are allowed",
+			host[source].name, host[destination].name, ROUTE_ALTERNATIVES_MAX);
 	return result;
 }
 
@@ -312,15 +315,15 @@ static int take_route(struct reader *reader, char *first, char **rest)
 	int result = find_host(reader, first, &source);
 
 	if (result == 0 && second == NULL)
-		result =
-			REFUSE(reader, first, "no destination; expected SOURCE DESTINATION HOP...");
+		result = REFUSE(reader, first,
+			"the destination is missing; expected SOURCE "
+			"DESTINATION HOP...");
 	if (result == 0)
 		result = find_host(reader, second, &destination);
 	if (result != 0)
 		return result;
 	if (source == destination)
-		return REFUSE(
-			reader, second, "a route from %s to itself; expected another host", first);
+		return REFUSE(reader, second, "a route must not lead from %s to itself", first);
 	if (!topology_peer(reader->topology, host_end(source), &route.at))
 		return REFUSE(reader, first, "host %s has no link", first);
 	result = take_hops(reader, rest, &route);
@@ -368,8 +371,8 @@ static int take_line(struct reader *reader, size_t length)
 		return REFUSE(reader, reader->line, "the line has more than %u characters",
 			LINE_MAX_BYTES - 1);
 	if (strlen(reader->line) != length)
-		return REFUSE(
-			reader, reader->line + strlen(reader->line), "a NUL byte; expected text");
+		return REFUSE(reader, reader->line + strlen(reader->line),
+			"the file contains a NUL byte; a text file is required");
 	if (reader->number == 1)
 		return take_header(reader);
 	if (strncmp(reader->line, ROUTE_FILE_VC, strlen(ROUTE_FILE_VC)) == 0)
@@ -415,8 +418,8 @@ static int read_lines(struct reader *reader, FILE *in)
 		return refuse_empty(reader);
 	if (result == 0 && reader->announced != UINT64_MAX && reader->announced != reader->routes)
 		return error_at(reader->error, reader->origin, reader->number, 0,
-			"the file ends after %" PRIu64 " routes; expected the %" PRIu64
-			" that the header announces; it is truncated, or was edited: then remove routes= from the header",
+			"the file ends after %" PRIu64 " routes, but the header announces %" PRIu64
+			". If you edited the file, remove routes= from the header; otherwise it is truncated",
 			reader->routes, reader->announced);
 	return result;
 }
@@ -524,12 +527,10 @@ int route_file_load(const struct topology *topology, const char *path, struct ro
 		return route_file_read(topology, stdin, path, file, error);
 	in = file_text_open(path, &why);
 	if (in == NULL)
-		return errno == EINVAL
-			       ? error_set(error, EINVAL, "%s", why.text)
-			       : error_set(error, errno, "%s; expected a route file", why.text);
-	result = is_folder(in)
-			 ? error_set(error, EINVAL, "%s is a folder; expected a route file", path)
-			 : route_file_read(topology, in, path, file, error);
+		return errno == EINVAL ? error_set(error, EINVAL, "%s", why.text)
+				       : error_set(error, errno, "%s; use a route file", why.text);
+	result = is_folder(in) ? error_set(error, EINVAL, "%s is a folder; use a route file", path)
+			       : route_file_read(topology, in, path, file, error);
 	fclose(in);
 	return result;
 }
@@ -541,12 +542,10 @@ int route_file_load_header(const char *path, struct route_file_header *header, s
 	int result;
 
 	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-		return error_set(
-			error, EINVAL, "%s: not a regular file; expected a route file", path);
+		return error_set(error, EINVAL, "%s: not a regular file; use a route file", path);
 	in = fopen(path, "r");
 	if (in == NULL)
-		return error_set(
-			error, errno, "%s: %s; expected a route file", path, strerror(errno));
+		return error_set(error, errno, "%s: %s; use a route file", path, strerror(errno));
 	result = route_file_read_header(in, path, header, error);
 	fclose(in);
 	return result;

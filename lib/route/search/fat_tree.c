@@ -14,7 +14,7 @@ static int check_switch(const struct fat_tree *tree, uint32_t at, struct error *
 
 	if (fat_tree_stage(tree, at) == TOPOLOGY_NO_STAGE)
 		return error_set(error, EINVAL,
-			"%s: switch %s has no stage; expected a fat tree with stages from 1 next "
+			"%s: switch %s has no stage; in a fat tree, stages must start at 1 next "
 			"to the hosts",
 			topology->name, topology->switch_at[at].name);
 	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
@@ -22,7 +22,8 @@ static int check_switch(const struct fat_tree *tree, uint32_t at, struct error *
 
 		if (fat_tree_stage(tree, to) == fat_tree_stage(tree, at))
 			return error_set(error, EINVAL,
-				"%s: switches %s and %s are linked within stage %u; expected a fat tree with links between stages only",
+				"%s: switches %s and %s are linked within stage %u; in a fat "
+				"tree, all links must be between stages",
 				topology->name, topology->switch_at[at].name,
 				topology->switch_at[to].name, fat_tree_stage(tree, at));
 	}

@@ -115,7 +115,8 @@ static int find_periods(struct survey *survey)
 			links = walk_ring(survey, dim, at);
 			if (links != 0 && grid->period[dim] != 0 && links != grid->period[dim])
 				return error_set(survey->error, EINVAL,
-					"%s: the ring of dimension %u through %s has %u switches; expected %u like the others",
+					"%s: the ring of dimension %u through %s has %u "
+					"switches, but the others have %u",
 					graph->topology->name, dim,
 					graph->topology->switch_at[at].name, links,
 					grid->period[dim]);
@@ -232,7 +233,7 @@ static int refuse_piece(const struct survey *survey, uint32_t at)
 	const struct topology *topology = survey->graph->topology;
 
 	return error_set(survey->error, EINVAL,
-		"%s: the port numbers around %s do not match a grid; expected a mesh, torus, ring or "
+		"%s: the port numbers around %s do not match a grid; use a mesh, torus, ring or "
 		"hypercube",
 		topology->name, topology->switch_at[at].name);
 }

@@ -154,7 +154,8 @@ static int solve(const struct program *program, double *flow, struct smart_price
 	Clp_initialSolveWithOptions(model, how);
 	if (Clp_status(model) != 0)
 		result = error_set(error, EIO,
-			"the balancing linear program (%u columns, %u rows) was not solved: Clp status %d; expected 0",
+			"the balancing linear program (%u columns, %u rows) was not solved: Clp "
+			"returned status %d instead of 0",
 			program->columns, program->rows, Clp_status(model));
 	solution = Clp_getColSolution(model);
 	for (uint32_t column = 1; column < program->columns && result == 0; column++)

@@ -160,7 +160,7 @@ static int add_pair(struct smart_paths *paths, const struct search *search, uint
 		return 0;
 	if (links > ROUTE_LINKS_MAX)
 		return error_set(error, EINVAL,
-			"%s: the path from %s to %s takes %u links; expected at most %u",
+			"%s: the path from %s to %s takes %u links; at most %u are allowed",
 			topology->name, topology->switch_at[source].name,
 			topology->switch_at[destination].name, links, ROUTE_LINKS_MAX);
 	paths->pair[paths->pairs++] = (struct smart_pair){

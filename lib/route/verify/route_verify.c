@@ -252,12 +252,15 @@ static int check_sizes(
 	const struct route_table *table = subject->table;
 
 	if (subject->set != NULL && route_set_hosts(subject->set) != topology->hosts)
-		return error_set(error, EINVAL, "%s: routes for %u hosts; expected %u",
+		return error_set(error, EINVAL,
+			"%s: the routes are for %u hosts, but there are "
+			"%u",
 			topology->name, route_set_hosts(subject->set), topology->hosts);
 	if (table != NULL &&
 		(table->hosts != topology->hosts || table->switches != topology->switches))
 		return error_set(error, EINVAL,
-			"%s: tables of %u switches and %u hosts; expected %u and %u",
+			"%s: the tables are for %u switches and %u hosts, but there are %u and "
+			"%u",
 			topology->name, table->switches, table->hosts, topology->switches,
 			topology->hosts);
 	return 0;
@@ -274,11 +277,12 @@ static int find_rule(const struct topology *topology, const struct route_subject
 	if (own == NULL)
 		return 0;
 	if (own->switches != topology->switches)
-		return error_set(error, EINVAL, "%s: VC classes for %u switches; expected %u",
+		return error_set(error, EINVAL,
+			"%s: the VC classes are for %u switches, but "
+			"there are %u",
 			topology->name, own->switches, topology->switches);
 	if (*rule != NULL && !vc_rule_equal(*rule, own))
-		return error_set(error, EINVAL,
-			"%s: routes with different VC classes; expected the same for all",
+		return error_set(error, EINVAL, "%s: all routes must have the same VC classes",
 			topology->name);
 	*rule = own;
 	return 0;

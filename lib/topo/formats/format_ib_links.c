@@ -46,7 +46,7 @@ static int connect(struct listing_reader *reader, const struct listing_node *a,
 	if (result == 0)
 		result = listing_node(reader, b->kind, b->id, b->name, &far.node);
 	if (result == 0 && (a->port == 0 || b->port == 0))
-		return listing_refuse(reader, "port 0; expected 1 or higher");
+		return listing_refuse(reader, "port numbers must be 1 or higher");
 	if (result == 0)
 		result = listing_connect(reader, near, far, rate_bps, WEFT_TIME_NEVER);
 	if (result == 0) {

@@ -137,8 +137,8 @@ static int check_kind(struct listing_reader *reader)
 			strncasecmp(reader->at, other[i][0], length) != 0)
 			continue;
 		listing_refuse(reader,
-			"Slurm's %s has no cables; expected topology.conf with "
-			"SwitchName= (topology/tree)",
+			"Slurm's %s has no cables; use a topology.conf with SwitchName= "
+			"(topology/tree)",
 			other[i][1]);
 		return -ERANGE;
 	}
@@ -204,12 +204,12 @@ static void write_below(
 
 static int write_slurm(const struct topology *topology, FILE *out, struct error *error)
 {
-	int result =
-		topology_has_levels(topology)
-			? topology_check_parallel(topology, "Slurm", error)
-			: error_set(error, EINVAL,
-				  "%s: has no levels; Slurm's topology.conf only describes trees",
-				  topology->name);
+	int result = topology_has_levels(topology)
+			     ? topology_check_parallel(topology, "Slurm", error)
+			     : error_set(error, EINVAL,
+				       "%s: there are no levels, and Slurm's topology.conf only "
+				       "describes trees",
+				       topology->name);
 
 	if (result == 0)
 		result = topology_check_single_ports(topology, "Slurm", error);

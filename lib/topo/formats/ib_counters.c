@@ -288,8 +288,8 @@ int ib_counters_read(struct ib_counters *counters, const char *text, size_t leng
 
 	if (result == 0 && reading.data == 0)
 		return error_set(error, EINVAL,
-			"%s: no port has PortXmitData; expected the output of perfquery -x, ibqueryerrors --data or "
-			"ibdiagnet (ibdiagnet2.pm) prints",
+			"%s: no port has PortXmitData; use the output of perfquery -x, "
+			"ibqueryerrors --data or ibdiagnet (ibdiagnet2.pm)",
 			origin);
 	return result == 0 ? check_ends(counters, first, origin, import, error) : result;
 }

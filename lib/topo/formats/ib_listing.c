@@ -208,8 +208,7 @@ static int read_rate(struct line *line, uint64_t *rate_bps)
 		if (ib_rate_parse(word, length, rate_bps))
 			return 0;
 		if (looks_like_rate(word, length))
-			return REFUSE(line, word,
-				"'%.*s' is not a rate; expected one such as 4xEDR",
+			return REFUSE(line, word, "'%.*s' is not a rate such as 4xEDR",
 				length < SHOWN ? (int)length : SHOWN, word);
 	}
 	return 0;

@@ -303,8 +303,7 @@ static int build(struct ib_builder *builder, struct topology **made)
 
 	if (builder->listing->nodes == 0)
 		return error_set(builder->error, EINVAL,
-			"%s: contains no nodes; expected a network listing",
-			builder->listing->origin);
+			"%s: contains no nodes; use a network listing", builder->listing->origin);
 	result = allocate(builder);
 	if (result == 0)
 		result = ib_find_cables(builder);
@@ -317,7 +316,7 @@ static int build(struct ib_builder *builder, struct topology **made)
 	number_devices(builder);
 	if (builder->switches == 0 && builder->hosts == 0)
 		return error_set(builder->error, EINVAL,
-			"%s: contains neither switches nor connected nodes; expected a network",
+			"%s: contains neither switches nor connected nodes",
 			builder->listing->origin);
 	result = number_entries(builder);
 	return result == 0 ? make(builder, made) : result;

@@ -223,8 +223,8 @@ static int choose_port(struct listing_reader *reader, struct listing_end *end)
 	if (end->port == 0)
 		end->port = node->ports + 1;
 	if (end->port > PORTS_MAX)
-		return listing_refuse(reader, "port %u of '%.*s'; expected at most %u", end->port,
-			ib_shown(node->id), node->id.start, PORTS_MAX);
+		return listing_refuse(reader, "port %u of '%.*s' is above the maximum, %u",
+			end->port, ib_shown(node->id), node->id.start, PORTS_MAX);
 	node->ports = end->port > node->ports ? end->port : node->ports;
 	return 0;
 }

@@ -46,7 +46,8 @@ static int measure(const struct generator_request *request, uint64_t *switches, 
 
 	if (width->dim_count > 1 && width->dim_count != shape->dim_count)
 		return error_set(request->error, EINVAL,
-			"%s: %u widths for %u dimensions; expected one, or one per dimension",
+			"%s: there are %u widths for %u dimensions; use one in total, or one per "
+			"dimension",
 			request->spec, width->dim_count, shape->dim_count);
 	for (unsigned dim = 0; dim < shape->dim_count; dim++) {
 		*switches *= shape->dims[dim];

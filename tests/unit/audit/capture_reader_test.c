@@ -208,12 +208,12 @@ UNIT_TEST(other_and_damaged_files_are_refused)
 	size_t interface, packet;
 
 	take_bytes(&text, "topology: ring", 14);
-	expect_refused(&text, "test: not a capture; expected pcapng or pcap");
+	expect_refused(&text, "test: not a capture; use a pcapng or pcap file");
 	write_capture(&text);
 	interface = end_of_block(&text, 0);
 	packet = end_of_block(&text, end_of_block(&text, interface));
 	text.bytes[interface + 8] = 113;
-	expect_refused(&text, "link type 113; expected Ethernet (1)");
+	expect_refused(&text, "the link type is 113, but must be Ethernet (1)");
 	write_capture(&text);
 	text.bytes[packet + 8] = 9;
 	expect_refused(&text, "a packet from an unknown interface");

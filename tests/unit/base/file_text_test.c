@@ -35,7 +35,7 @@ UNIT_TEST(a_fifo_without_a_writer_is_refused_at_once)
 
 	assert_null(file_text_read(path, 100, &length, &error));
 	assert_int_equal(errno, EINVAL);
-	assert_non_null(strstr(error.text, "this FIFO has no writer; expected a file"));
+	assert_non_null(strstr(error.text, "this FIFO has no writer; use a regular file"));
 }
 
 UNIT_TEST(a_fifo_with_a_writer_is_read)

@@ -245,7 +245,7 @@ UNIT_TEST(an_error_has_the_words_of_libpcap_and_the_place)
 		{NULL, "vc=1 kind=datum", "at character 6: 'kind=datum'"},
 		{NULL, "vc=16", "expected VCs from 0 to 15"},
 		{NULL, "vc=", "expected VCs"},
-		{NULL, "src=h8", "--where 'src=h8': expected the name of a host, at character 1"},
+		{NULL, "src=h8", "--where 'src=h8': expected a host name, at character 1"},
 		{NULL, "kind=data  droped",
 			"expected vc=, kind=, src=, dst= or dropped, at character 12"},
 	};
@@ -289,7 +289,7 @@ UNIT_TEST(a_program_that_is_too_long_is_refused)
 	for (unsigned i = 2; i < 40; i++)
 		snprintf(text + strlen(text), 20, " or port %u", i * 17);
 	assert_int_equal(capture_expression_parse(&filter, text, NULL, topology, &error), -EINVAL);
-	assert_non_null(strstr(error.text, "BPF instructions; expected at most 48"));
+	assert_non_null(strstr(error.text, "BPF instructions; at most 48 are allowed"));
 }
 
 UNIT_MAIN(set_up, tear_down)

@@ -235,9 +235,9 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "groups: [[s0, s1], [s0]]\n",
 			"some/l.yaml:3:20: duplicate group 's0'; the first one is in line 3"},
 		{HEAD "groups: s0\n",
-			"some/l.yaml:3:9: 'groups': expected groups of devices, such as {edge: [s0, s1]} or [[s0, s1]]"},
+			"some/l.yaml:3:9: 'groups' must contain groups of devices, such as {edge: [s0, s1]} or [[s0, s1]]"},
 		{HEAD "groups: {edge: []}\n",
-			"some/l.yaml:3:16: expected a group of 1 to 65536 devices"},
+			"some/l.yaml:3:16: a group must contain 1 to 65536 devices"},
 		{HEAD "name: a-name-that-is-too-long-for-a-lab\n",
 			"some/l.yaml:3:7: 'name' is 33 characters long; at most 23 are allowed"},
 		{HEAD "eal: --no-pci\n",
@@ -263,7 +263,7 @@ UNIT_TEST(routes_that_may_deadlock_are_refused)
 	assert_int_equal(run_config_supported(&config->run, &error), 0);
 	assert_int_equal(lab_config_supported(config, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"some/l.yaml: routing.algorithm minhop may deadlock; a lab needs one that cannot, such as ud");
+		"some/l.yaml: routing.algorithm minhop may deadlock, which is not allowed in a lab; use a deadlock-free one, such as ud");
 }
 
 UNIT_TEST(a_route_file_is_verified_in_any_case)
@@ -281,7 +281,7 @@ UNIT_TEST(a_route_file_is_verified_in_any_case)
 	unlink(path);
 	assert_int_equal(lab_config_supported(config, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"some/l.yaml: routing.may-deadlock: the routes of a lab must not deadlock; expected false with routing.file");
+		"some/l.yaml: routing.may-deadlock: must be false with routing.file, because a lab's routes must not deadlock");
 }
 
 UNIT_TEST(tags_of_data_need_a_link_key)
@@ -290,8 +290,7 @@ UNIT_TEST(tags_of_data_need_a_link_key)
 	struct error error = {""};
 
 	assert_int_equal(lab_config_supported(config, &error), -EINVAL);
-	assert_string_equal(error.text,
-		"some/l.yaml: security.data: tags in data frames require a key; expected security.link-key");
+	assert_string_equal(error.text, "some/l.yaml: security.data requires security.link-key");
 	lab_config_destroy(config);
 	config = parse(HEAD "security: {data: true, link-key: /tmp/key}\n");
 	assert_int_equal(lab_config_supported(config, &error), 0);
@@ -327,6 +326,6 @@ UNIT_TEST(schedules_are_refused_because_their_replay_is_one_process)
 
 	assert_int_equal(run_config_supported(&config->run, &error), 0);
 	assert_int_equal(lab_config_supported(config, &error), -EINVAL);
-	assert_string_equal(error.text, "some/l.yaml:4:5: pattern goal needs a fabric in one "
-					"process; use 'weft run'");
+	assert_string_equal(error.text,
+		"some/l.yaml:4:5: pattern goal requires a fabric in one process; use 'weft run'");
 }

@@ -83,6 +83,6 @@ UNIT_TEST(a_name_that_is_no_process_is_refused)
 	fputs("s0\ns9\n", file);
 	assert_int_equal(fclose(file), 0);
 	assert_int_equal(lab_machine_read(bench.plan, here, &bench.error), -EINVAL);
-	assert_non_null(strstr(bench.error.text, "'s9'; expected a process of lab demo"));
+	assert_non_null(strstr(bench.error.text, "'s9' is not a process of lab demo"));
 	end(&bench);
 }

@@ -93,7 +93,7 @@ UNIT_TEST(each_device_is_on_one_machine)
 {
 	expect_refused(TOPOLOGY "machines:\n" MACHINE_A
 				"  - {name: b, ssh: b, devices: [s1, h1], " PORTS_B "}\n",
-		"machines: h2 is not on any machine; expected it in the 'devices' of one");
+		"machines: h2 is not on any machine; add it to the 'devices' of one");
 	expect_refused(GOOD "  - {name: c, ssh: c, devices: [h1]}\n",
 		"machine 'c': h1 is already on machine 'b'");
 	expect_refused(TOPOLOGY "machines:\n  - {name: a, ssh: a, devices: [s9]}\n",
@@ -114,13 +114,13 @@ UNIT_TEST(a_link_between_machines_needs_ports)
 {
 	expect_refused(TOPOLOGY "machines:\n  - {name: a, ssh: a, devices: [s0, h0]}\n"
 				"  - {name: b, ssh: b, devices: [s1, h1, h2]}\n",
-		"link s0:1 - s1:1 leads from machine 'a' to 'b'; expected both ports");
+		"link s0:1 - s1:1 leads from machine 'a' to 'b'; add both ports");
 }
 
 UNIT_TEST(a_group_is_on_one_machine)
 {
 	expect_refused(GOOD "groups: [[h0, h1]]\n",
-		"group 'h0': h0 is on machine 'a' and h1 on 'b'; expected devices of one machine");
+		"group 'h0': h0 is on machine 'a' and h1 on 'b'; a group's devices must be on one machine");
 }
 
 UNIT_TEST(names_and_addresses_are_unlike)

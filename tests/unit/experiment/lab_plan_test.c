@@ -176,7 +176,7 @@ CLAIM(switches_and_hosts_in_one_process_are_refused)
 		.host_count = 1};
 
 	assert_null(plan_of("rlft:ports=4,stages=2", LAB_LINK_MEMIF, &group, 1));
-	assert_non_null(strstr(error.text, "either switches or hosts"));
+	assert_non_null(strstr(error.text, "only switches or only hosts"));
 }
 
 CLAIM(ends_of_a_veth_pair_are_interfaces)
@@ -220,7 +220,7 @@ CLAIM(a_link_with_one_bound_end_is_refused)
 	open_network("rlft:ports=4,stages=2");
 	bind(0, true, "0000:3b:00.1");
 	assert_null(plan_of(NULL, LAB_LINK_MEMIF, NULL, 0));
-	assert_non_null(strstr(error.text, "expected both or neither"));
+	assert_non_null(strstr(error.text, "both ends must have one, or neither"));
 }
 
 CLAIM(real_links_need_devices)

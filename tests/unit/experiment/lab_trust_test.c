@@ -81,9 +81,9 @@ CASE(words_for_the_eal_in_a_file_that_others_can_change_are_refused)
 	assert_int_equal(chmod(lab_file, 0666), 0);
 	assert_int_equal(check(lab_file, NULL), -EINVAL);
 	snprintf(expected, sizeof(expected),
-		"%s:4:6: 'eal' can make DPDK run code and write files, and %s is writable by other "
-		"users (mode 666); expected a file that only you or root can change, or '--trust "
-		"%s' if you trust it",
+		"%s:4:6: 'eal' can make DPDK run code and write files, but %s is writable by "
+		"other users (mode 666); make sure that only you or root can change the file, "
+		"or use '--trust %s' if you trust it",
 		lab_file, lab_file, lab_file);
 	assert_string_equal(error.text, expected);
 }
@@ -94,7 +94,8 @@ CASE(words_for_the_eal_of_another_user_are_refused)
 	write_files(LAB "eal: [-d, plugin.so]\n", TOPOLOGY);
 	assert_int_equal(chown(lab_file, OTHER, OTHER), 0);
 	assert_int_equal(check(lab_file, NULL), -EINVAL);
-	assert_non_null(strstr(error.text, "lab.yaml belongs to user 12345; expected 0"));
+	assert_non_null(
+		strstr(error.text, "lab.yaml belongs to user 12345, but must belong to user 0"));
 }
 
 CASE(a_folder_that_others_can_change_is_no_better_than_the_file)
@@ -161,5 +162,5 @@ CASE(trust_in_a_file_that_the_lab_does_not_read_is_a_mistake)
 {
 	write_files(LAB, TOPOLOGY);
 	assert_int_equal(check(lab_file, "/etc/passwd"), -EINVAL);
-	assert_non_null(strstr(error.text, "--trust /etc/passwd: expected the lab file"));
+	assert_non_null(strstr(error.text, "--trust /etc/passwd: only the lab file"));
 }

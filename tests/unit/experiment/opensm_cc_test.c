@@ -112,13 +112,13 @@ UNIT_TEST(bad_values_are_refused_with_file_line_and_expectation)
 	refused("cc_sw_cong_setting_packet_size",
 		"o.conf:1: cc_sw_cong_setting_packet_size: expected 0 to 255, found ''");
 	refused("cc_sw_cong_setting_victim_mask 0x",
-		"o.conf:1: cc_sw_cong_setting_victim_mask: expected a mask of ports such as "
-		"0x00fe, found '0x'");
+		"o.conf:1: cc_sw_cong_setting_victim_mask: expected a port mask such as 0x00fe, "
+		"found '0x'");
 	refused("cc_ca_cong_setting_ccti_increase 16 1",
-		"o.conf:1: cc_ca_cong_setting_ccti_increase: expected a service level, 0 to 15, "
-		"and 0 to 127, found '16 1'");
+		"o.conf:1: cc_ca_cong_setting_ccti_increase: expected a service level from 0 to "
+		"15 and a value from 0 to 127, found '16 1'");
 	refused("cc_ca_cong_setting_ccti_timer 3 0",
-		"o.conf:1: cc_ca_cong_setting_ccti_timer: expected 1 to 65535, found '0'");
+		"o.conf:1: cc_ca_cong_setting_ccti_timer must be from 1 to 65535, not '0'");
 	refused("cc_cct 4:1",
 		"o.conf:1: cc_cct: expected up to 128 entries SHIFT:MULTIPLIER separated by commas, up to 3 and 16383, found '4:1'");
 	refused("cc_ca_key 1",
@@ -142,13 +142,13 @@ UNIT_TEST(a_table_has_at_most_its_entries)
 UNIT_TEST(what_opensm_or_weft_would_not_do_is_refused)
 {
 	refused("congestion_control FALSE",
-		"o.conf:1: congestion_control: expected TRUE, without which OpenSM configures nothing, found 'FALSE'");
+		"o.conf:1: congestion_control: expected TRUE, because OpenSM configures nothing otherwise, found 'FALSE'");
 	refused("cc_sw_cong_setting_control_map 0x8",
 		"o.conf:1: cc_sw_cong_setting_control_map: expected bits 1 and 3 unset, because "
 		"credit starvation is not modelled, found '0x8'");
 	refused("cc_ca_cong_setting_ccti_min 0 1\ncc_ca_cong_setting_ccti_min 5 2\n",
-		"o.conf:2: cc_ca_cong_setting_ccti_min: expected the value of service level 0, "
-		"which is 1: Weft has one setting for all of them");
+		"o.conf:2: cc_ca_cong_setting_ccti_min: the value must be the same as for "
+		"service level 0, which is 1, because Weft has one setting for all levels");
 }
 
 /* Loads a run file with these keys of nic.iba-cc. Returns NULL if it was refused. */

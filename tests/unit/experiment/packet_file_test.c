@@ -118,7 +118,7 @@ UNIT_TEST(a_foreign_file_and_frames_of_weft_are_refused_by_name)
 
 	write_capture(path, &weft, three, 1);
 	assert_string_equal(said_of(path, &error),
-		": packet 1: a frame between Weft's devices; expected packets of hosts, as written by 'weft capture decap'");
+		": packet 1: a frame between Weft's devices; use a capture of host packets, as written by 'weft capture decap'");
 	out = fopen(path, "w");
 	fputs("h0 h1 0 1000\n", out);
 	fclose(out);
@@ -135,7 +135,7 @@ UNIT_TEST(a_fifo_that_nobody_writes_is_refused)
 	write_capture(path, &link_forms[3], three, 1);
 	unlink(path);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_string_equal(said_of(path, &error), ": this FIFO has no writer; expected a file");
+	assert_string_equal(said_of(path, &error), ": this FIFO has no writer; use a regular file");
 	unlink(path);
 }
 

@@ -56,7 +56,7 @@ UNIT_TEST(a_path_too_long_with_its_folder_is_refused)
 	assert_null(parse_set(text, NULL, &error));
 	assert_non_null(
 		strstr(error.text, "r.yaml:3:11: 'topology': with its folder the path has "));
-	assert_non_null(strstr(error.text, "expected at most 1023"));
+	assert_non_null(strstr(error.text, "at most 1023 are allowed"));
 }
 
 /* Keys of every section. */
@@ -226,32 +226,32 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "switch: {vcs: 17}\n",
 			"r.yaml:4:15: 'vcs: 17': expected a whole number from 1 to 16"},
 		{HEAD "switch: {vcs: 2, buffer: 8KiB}\n",
-			"r.yaml:4:26: switch.buffer: each of 2 VCs must hold a frame of switch.mtu: expected 8448B or more"},
+			"r.yaml:4:26: switch.buffer: each of 2 VCs must hold a frame of switch.mtu, so the buffer must be 8448B or more"},
 		{HEAD "switch: 4\n",
 			"r.yaml:4:9: 'switch': expected a map {key: value}, found a value"},
 		{HEAD "nic: {mtu: 8KiB}\n",
-			"r.yaml:4:12: nic.mtu is 8192 bytes: expected at most switch.mtu, 4096 bytes"},
+			"r.yaml:4:12: nic.mtu, 8192 bytes, must be at most switch.mtu, 4096 bytes"},
 		{HEAD "switch: {mtu: 256B}\n",
-			"r.yaml:4:15: nic.mtu is 4096 bytes: expected at most switch.mtu, 256 bytes"},
-		{HEAD "nic: {window: 100}\n", "r.yaml:4:15: nic.window: expected a power of two"},
+			"r.yaml:4:15: nic.mtu, 4096 bytes, must be at most switch.mtu, 256 bytes"},
+		{HEAD "nic: {window: 100}\n", "r.yaml:4:15: nic.window must be a power of two"},
 		{HEAD "nic: {give-up: 5ms}\n",
-			"r.yaml:4:16: nic.give-up: expected a longer time than nic.retry"},
+			"r.yaml:4:16: nic.give-up must be longer than nic.retry"},
 		{HEAD "detector: {lcdth: 90%}\n",
-			"r.yaml:4:19: detector.lcdth: expected less than detector.hcdth"},
+			"r.yaml:4:19: detector.lcdth must be less than detector.hcdth"},
 		{HEAD "detector: {arn-ttl: 100us}\n",
-			"r.yaml:4:21: detector.arn-ttl: expected longer than detector.arn-refresh, or entries would expire before they are refreshed"},
+			"r.yaml:4:21: detector.arn-ttl must be longer than detector.arn-refresh, or entries would expire before they are refreshed"},
 		{HEAD "detector: {crt: 5}\n",
 			"r.yaml:4:17: 'crt: 5': expected a time with its unit, such as 30ns (ps, ns, us, ms, s)"},
 		{HEAD "detector: {hcdth: 101%}\n",
-			"r.yaml:4:19: 'hcdth: 101%': expected from 0% to 100%"},
+			"r.yaml:4:19: 'hcdth: 101%': the value must be from 0% to 100%"},
 		{HEAD "detector: {variants: {retest: allways}}\n",
 			"r.yaml:4:31: 'retest: allways': expected one of starts, holds, never"},
 		{HEAD "measure: {duration: 1us, sample: 1ms}\n",
-			"r.yaml:4:34: measure.sample is 1ms; expected at most measure.duration, 1us"},
+			"r.yaml:4:34: measure.sample, 1ms, must be at most measure.duration, 1us"},
 		{HEAD "measure: {duration: 1000001us, sample: 1us}\n",
-			"r.yaml:4:40: measure.sample: 1us gives 1000001 samples in a run of 1.000001s; expected at most 1000000: 1001ns or more"},
+			"r.yaml:4:40: measure.sample: 1us gives 1000001 samples in a run of 1.000001s; at most 1000000 are allowed, so use 1001ns or more"},
 		{HEAD "measure: {duration: 1s, warmup: 1s}\n",
-			"r.yaml:4:33: measure.warmup: expected less than measure.duration, which includes it"},
+			"r.yaml:4:33: measure.warmup must be shorter than measure.duration, which includes it"},
 		{HEAD "mapper: {routes: maper}\n",
 			"r.yaml:4:18: 'routes: maper': expected one of mapper, static; nearest is 'mapper'"},
 		{HEAD "mapper: {hosts: h1}\n",
@@ -261,20 +261,20 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "mapper: {listen: 5}\n",
 			"r.yaml:4:18: 'listen: 5': expected a time with its unit, such as 30ns (ps, ns, us, ms, s)"},
 		{HEAD "mapper: {heartbeat: 300ms}\n",
-			"r.yaml:4:9: mapper.lease: expected longer than mapper.heartbeat, or the leader's lease expires between heartbeats"},
+			"r.yaml:4:9: mapper.lease must be longer than mapper.heartbeat, or the leader's lease would expire between heartbeats"},
 		{HEAD "mapper: {takeover: 300ms}\n",
-			"r.yaml:4:20: mapper.takeover: expected longer than mapper.lease, or devices still follow the previous mapper"},
+			"r.yaml:4:20: mapper.takeover must be longer than mapper.lease, or devices would still follow the previous mapper"},
 		{HEAD "queuing: vftre\n",
 			"r.yaml:4:10: 'queuing: vftre': expected one of 1q, …; nearest is 'vftree'"},
 		{HEAD "queuing: dbbm\n",
-			"r.yaml:4:10: queuing: dbbm spreads messages over VCs, but there is only one: expected switch.vcs of 2 or more"},
+			"r.yaml:4:10: queuing: dbbm spreads messages over VCs, so switch.vcs must be 2 or more"},
 		{HEAD "seed: -1\n",
 			"r.yaml:4:7: 'seed: -1': expected a whole number from 0 to 9223372036854775807"},
 		{HEAD "seed: 9223372036854775808\n",
 			"r.yaml:4:7: 'seed: 9223372036854775808': expected a whole number from 0 to 9223372036854775807"},
 		{HEAD "seed:\n", "r.yaml:4:6: 'seed' has no value"},
 		{HEAD "faults: {corrupt: 101%}\n",
-			"r.yaml:4:19: 'corrupt: 101%': expected from 0% to 100%"},
+			"r.yaml:4:19: 'corrupt: 101%': the value must be from 0% to 100%"},
 		{HEAD "traffic: {}\n",
 			"r.yaml:4:10: 'traffic': expected a list [...], found a map {key: value}"},
 		{HEAD "traffic: [all]\n",
@@ -299,9 +299,9 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "traffic: [{pattern: uniform, from: []}]\n",
 			"r.yaml:4:36: 'from': expected 1 to 65536 hosts"},
 		{HEAD "traffic: [{pattern: uniform, start: 2ms, stop: 1ms}]\n",
-			"r.yaml:4:11: 'stop' is not after 'start'"},
+			"r.yaml:4:11: 'stop' must be after 'start'"},
 		{HEAD "traffic: [{pattern: uniform, message: 15B}]\n",
-			"r.yaml:4:39: 'message: 15B': expected from 16B to 64MiB"},
+			"r.yaml:4:39: 'message: 15B': the value must be from 16B to 64MiB"},
 		{HEAD "traffic: [{pattern: transpose, to: [h1]}]\n",
 			"r.yaml:4:11: pattern transpose has no 'to'"},
 		{HEAD "traffic: [{pattern: uniform, share: 10%}]\n",
@@ -309,7 +309,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "traffic: [{pattern: hotspot, to: [h1], switches: 3}]\n",
 			"r.yaml:4:11: pattern hotspot has no 'switches'"},
 		{HEAD "traffic: [{pattern: local, ranks: x}]\n",
-			"r.yaml:4:11: pattern local has no 'ranks'; expected pattern goal"},
+			"r.yaml:4:11: pattern local has no 'ranks'; use pattern goal"},
 		{HEAD "traffic: [{pattern: combined}]\n",
 			"r.yaml:4:11: pattern combined: 'to', such as [h4], is missing"},
 		{HEAD "traffic: [{pattern: shufle}]\n",
@@ -319,26 +319,26 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "traffic: [{pattern: uniform, arrivals: bursty, off: 1us}]\n",
 			"r.yaml:4:11: bursty arrivals: 'on', a mean time such as 10us, is missing"},
 		{HEAD "traffic: [{pattern: bursty, on: 9999ps, off: 1us}]\n",
-			"r.yaml:4:33: 'on: 9999ps': expected from 10ns to 1000s"},
+			"r.yaml:4:33: 'on: 9999ps': the value must be from 10ns to 1000s"},
 		{HEAD "traffic: [{pattern: bursty, on: 1us, off: 1ps}]\n",
-			"r.yaml:4:43: 'off: 1ps': expected from 10ns to 1000s"},
+			"r.yaml:4:43: 'off: 1ps': the value must be from 10ns to 1000s"},
 		/* 4 KiB at 10 Gbps take 3.3 us, and are sent every 3.3 s. */
 		{HEAD "traffic: [{pattern: bursty, on: 10us, off: 10us, load: 0.0001%}]\n",
-			"r.yaml:4:11: bursty arrivals: with this 'load' there is one message in 163840 bursts; expected one in at most 100000: use a longer 'on' or 'off'"},
+			"r.yaml:4:11: bursty arrivals: with this 'load' there is only one message in 163840 bursts, and at least one in 100000 is required; use a longer 'on' or 'off'"},
 		{HEAD "traffic: [{pattern: uniform, on: 1us}]\n",
 			"r.yaml:4:11: 'on' and 'off' require 'arrivals: bursty'"},
 		{HEAD "traffic: [{pattern: bursty, arrivals: poisson}]\n",
 			"r.yaml:4:11: pattern bursty: 'arrivals' can only be bursty"},
 		{HEAD "traffic: [{pattern: bursty, on: 1us, off: 3us, load: 26%}]\n",
-			"r.yaml:4:11: 'load' is a mean, and would be above 100% within bursts: expected at most 25% with these 'on' and 'off'"},
+			"r.yaml:4:11: 'load' must be at most 25% with these 'on' and 'off', because it is a mean and would be above 100% within bursts"},
 		{HEAD "traffic: [{pattern: uniform, other-message: 512B}]\n",
 			"r.yaml:4:11: 'other-message' and 'other-share' must be used together; one is missing"},
 		{HEAD "traffic: [{pattern: uniform, message: 64B, message-max: 32B}]\n",
-			"r.yaml:4:11: 'message-max': expected at least 'message', 64B, found 32B"},
+			"r.yaml:4:11: 'message-max' must be at least 'message', 64B, but is 32B"},
 		{HEAD "traffic: [{pattern: uniform, other-message-max: 1KiB}]\n",
 			"r.yaml:4:11: 'other-message-max' requires 'other-message', the minimum length"},
 		{HEAD "traffic: [{pattern: uniform, message-max: 15B}]\n",
-			"r.yaml:4:43: 'message-max: 15B': expected from 16B to 64MiB"},
+			"r.yaml:4:43: 'message-max: 15B': the value must be from 16B to 64MiB"},
 		{HEAD "watchdog: 999ns\n",
 			"r.yaml:4:11: 'watchdog: 999ns': expected off, or 1us or more"},
 		{HEAD "fidelity: {late: 10ns}\n",
@@ -350,8 +350,8 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "traffic: [{pattern: goal, file: x, load: 1%}]\n",
 			"r.yaml:4:11: pattern goal has no 'load'"},
 		{HEAD "traffic: [{pattern: flows}]\n",
-			"r.yaml:4:11: pattern flows: expected 'file', a list of flows, or 'sizes', "
-			"such as web-search"},
+			"r.yaml:4:11: pattern flows requires 'file', a list of flows, or "
+			"'sizes', such as web-search"},
 		{HEAD "traffic: [{pattern: flows, file: f, load: 10%}]\n",
 			"r.yaml:4:11: pattern flows with a file has no 'load'"},
 		{HEAD "traffic: [{pattern: flows, file: f, sizes: hadoop}]\n",
@@ -450,7 +450,7 @@ UNIT_TEST(an_override_is_checked_like_the_file)
 		"128KiB (B, KiB, MiB, GiB, TiB)");
 	assert_refused(HEAD, "switch.buffer=1KiB",
 		"--set switch.buffer: switch.buffer: each of 1 VCs must hold a frame of "
-		"switch.mtu: expected 4224B or more");
+		"switch.mtu, so the buffer must be 4224B or more");
 	assert_refused(
 		HEAD, "traffic[1].load=1%", "--set traffic[1].load: the list has no such element");
 }
@@ -791,17 +791,17 @@ UNIT_TEST(adaptive_routing_brings_what_it_needs_or_says_what_is_missing)
 		const char *routing, *message;
 	} bad[] = {
 		{"routing: {afi: true}\n",
-			"r.yaml:4:16: routing.afi: there is nothing to isolate: requires an 'adaptive' other than 'none'"},
+			"r.yaml:4:16: routing.afi requires adaptive routing; set 'adaptive' to a value other than 'none'"},
 		{"routing: {adaptive: oblivious, mode: source}\n",
-			"r.yaml:4:38: routing.mode: source routes leave switches no choice: expected 'table' with 'adaptive: oblivious'"},
+			"r.yaml:4:38: routing.mode: must be 'table' with 'adaptive: oblivious', because source routes leave switches no choice"},
 		{"routing: {algorithm: dor, adaptive: oblivious}\n",
-			"r.yaml:4:22: routing.algorithm: dor's VC classes rely on its own paths: expected a different one with 'adaptive: oblivious'"},
+			"r.yaml:4:22: routing.algorithm: dor's VC classes only work with its own paths; use a different algorithm with 'adaptive: oblivious'"},
 		{"routing: {adaptive: arn}\nswitch: {voq: false}\n",
-			"r.yaml:5:15: switch.voq: the detector uses VOQs; expected 'true' with 'adaptive: arn'"},
+			"r.yaml:5:15: switch.voq: must be 'true' with 'adaptive: arn', because the detector uses VOQs"},
 		{"routing: {adaptive: arn, afi: true}\nswitch: {vcs: 16, buffer: 1MiB}\n",
-			"r.yaml:5:15: switch.vcs: with the adapted-flow channel of routing.afi there would be 17: expected at most 15"},
+			"r.yaml:5:15: switch.vcs: with the adapted-flow channel of routing.afi there would be 17 VCs; set at most 15"},
 		{"routing: {adaptive: arn, afi: true}\nswitch: {buffer: 8KiB}\n",
-			"r.yaml:5:18: switch.buffer: each of 2 VCs must hold a frame of switch.mtu: expected 8448B or more"},
+			"r.yaml:5:18: switch.buffer: each of 2 VCs must hold a frame of switch.mtu, so the buffer must be 8448B or more"},
 	};
 	struct run_config *config = parse(HEAD "routing: {adaptive: arn, afi: true}\n");
 
@@ -863,9 +863,9 @@ UNIT_TEST(what_a_mapper_cannot_do_is_refused)
 		{"clock: virtual\n",
 			"requires 'clock: real'; with 'static' the file's routes are used"},
 		{"clock: real\nrouting: {algorithm: minhop}\n",
-			"does not use routes that may deadlock; expected another routing.algorithm, or routing.may-deadlock: true"},
+			"does not use routes that may deadlock; use another routing.algorithm, or routing.may-deadlock: true"},
 		{"clock: real\nrouting: {algorithm: ud+minhop}\n",
-			"does not use routes that may deadlock; expected another routing.algorithm, or routing.may-deadlock: true"},
+			"does not use routes that may deadlock; use another routing.algorithm, or routing.may-deadlock: true"},
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -892,8 +892,8 @@ UNIT_TEST(a_run_until_a_value_is_known_has_a_longest_duration)
 	} bad[] = {
 		{UNTIL "{until: {interval: 2%}}\n", "measure.until: requires measure.at-most"},
 		{UNTIL "{until: {interval: 0%}, at-most: 5ms}\n",
-			"measure.at-most: requires measure.until"},
-		{UNTIL "{at-most: 5ms}\n", "measure.at-most: requires measure.until"},
+			"measure.at-most requires measure.until"},
+		{UNTIL "{at-most: 5ms}\n", "measure.at-most requires measure.until"},
 		{UNTIL "{until: {interval: 2%}, at-most: 50ms, duration: 40ms}\n",
 			"measure.until: cannot be combined with measure.duration"},
 		{UNTIL "{until: {interval: 2%}, at-most: 50ms}\n"
@@ -918,7 +918,7 @@ UNIT_TEST(a_run_until_a_value_is_known_has_a_longest_duration)
 		run_config_destroy(config);
 	}
 	assert_refused(UNTIL "{until: {of: accepted}, at-most: 5ms}\n", NULL,
-		"r.yaml:4:18: measure.until.interval is missing: expected a share such as 2%");
+		"r.yaml:4:18: measure.until.interval is missing; set a share such as 2%");
 	/* A written configuration contains the section even if the run has none. */
 	config = parse(UNTIL "{until: {interval: 0%, of: accepted}}\n");
 	assert_true(config->measure.duration_ps == PS_PER_S);
@@ -971,13 +971,13 @@ UNIT_TEST(control_that_spreads_needs_two_routes)
 {
 	static const char *const refused[][2] = {
 		{"nic: {control: drb}\n",
-			"r.yaml:4:16: nic.control: drb has nothing to choose from: routing.algorithm "
-			"ud has one route per pair; expected routing.alternatives of 2 or more, or "
-			"another algorithm such as msp or disjoint"},
+			"r.yaml:4:16: nic.control: drb has nothing to choose from, because "
+			"routing.algorithm ud has one route per pair; set routing.alternatives "
+			"to 2 or more, or use another algorithm such as msp or disjoint"},
 		{"nic: {mtu: 1KiB, control: pr-drb}\nrouting: {algorithm: msp, alternatives: 1}\n",
-			"r.yaml:4:27: nic.control: pr-drb has nothing to choose from: routing.algorithm msp has one route per pair; expected "
-			"routing.alternatives of 2 or more, or another algorithm such as msp or "
-			"disjoint"},
+			"r.yaml:4:27: nic.control: pr-drb has nothing to choose from, because "
+			"routing.algorithm msp has one route per pair; set routing.alternatives "
+			"to 2 or more, or use another algorithm such as msp or disjoint"},
 	};
 	static const char *const accepted[] = {"nic: {control: drb}\nrouting: {algorithm: msp}\n",
 		"nic: {control: drb}\nrouting: {algorithm: ud, alternatives: 2}\n",
@@ -1094,7 +1094,7 @@ UNIT_TEST(a_second_schedule_is_refused)
 
 	assert_int_equal(run_config_supported(config, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"r.yaml:8:5: pattern goal: only one schedule is possible; the first one is in line 6. Use 'jobs' for several");
+		"r.yaml:8:5: pattern goal: only one schedule is allowed, and the first one is in line 6; use 'jobs' for several");
 }
 
 UNIT_TEST(several_sets_of_tables_are_refused)
@@ -1321,9 +1321,9 @@ UNIT_TEST(wormhole_switching_refuses_rates_that_it_would_change)
 		{"1600Gbps", "wormhole", NULL},
 		{"8000Gbps", "wormhole", NULL},
 		{"2880Gbps", "wormhole",
-			"ring:switches=3,rate=2880Gbps: the link from h0 to s0 has 2880Gbps; wormhole "
-			"switching counts whole picoseconds per byte, the next rate is "
-			"2666666666667bps"},
+			"ring:switches=3,rate=2880Gbps: the link from h0 to s0 has 2880Gbps; "
+			"wormhole switching requires whole picoseconds per byte, and the "
+			"nearest such rate is 2666666666667bps"},
 		{"100000Gbps", "cut-through", NULL},
 	};
 

@@ -59,11 +59,12 @@ static void expect_refused(const char *event, const char *why)
 
 UNIT_TEST(an_event_needs_a_target_an_effect_and_a_time)
 {
-	expect_refused("{at: 1ms, down: 1us}", "expected one of 'link', 'switch' and 'host'");
+	expect_refused("{at: 1ms, down: 1us}",
+		"an event requires exactly one of 'link', 'switch' and 'host'");
 	expect_refused("{at: 1ms, link: h0, host: h0, down: 1us}",
-		"expected one of 'link', 'switch' and 'host'");
+		"an event requires exactly one of 'link', 'switch' and 'host'");
 	expect_refused("{at: 1ms, link: h0}", "no effect");
-	expect_refused("{link: h0, down: 1us}", "expected 'at', 'every' or 'when'");
+	expect_refused("{link: h0, down: 1us}", "an event requires 'at', 'every' or 'when'");
 	expect_refused("{at: 1ms, jitter: 5%, link: h0, down: 1us}", "'jitter' requires 'every'");
 	expect_refused("{at: 1ms, link: h0, drain: 1Gbps}", "'drain' requires 'host'");
 	expect_refused("{at: 1ms, switch: s0, rate: 1Gbps}", "'switch' requires 'down'");

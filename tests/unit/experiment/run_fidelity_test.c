@@ -246,8 +246,9 @@ CLAIM(a_run_worse_than_demanded_is_a_bad_answer_and_names_a_dilation)
 	run_fidelity_judge(result, &demand, 1);
 	assert_int_equal(run_result_exit(result), EXIT_BAD_ANSWER);
 	assert_string_equal(result->reason[0].text,
-		"fidelity: 98.03 % of arrivals were late by at most 100us; expected 99 %; at 99 % "
-		"they were late by 410 us: a dilation of at most 5 would be enough");
+		"fidelity: only 98.03 % of arrivals were late by at most 100us; fidelity.share "
+		"requires 99 %, and 99 % were late by up to 410 us; a dilation of at most 5 "
+		"would be enough");
 }
 
 CLAIM(where_nothing_arrived_a_demand_is_not_met)
@@ -271,7 +272,7 @@ CLAIM(the_dilation_is_the_lowest_that_meets_the_demand)
 	assert_int_equal(run_fidelity_dilation(late, &demand, 1), 0);
 	run_fidelity_judge(result, &demand, 1);
 	assert_non_null(strstr(
-		result->reason[0].text, "they were late by 20 s: 'dilation: auto' measures"));
+		result->reason[0].text, "were late by up to 20 s; 'dilation: auto' finds"));
 }
 
 /* Returns the lateness of arrivals on a machine that stalls, with a clock dilated by 'dilation'.

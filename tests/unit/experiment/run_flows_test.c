@@ -108,11 +108,12 @@ UNIT_TEST(what_is_wrong_is_said_with_its_line)
 		{"h0 h1 0 0\n", ":1: '0': expected a length of 1 byte to 1 TiB, such as 64KiB"},
 		{"h0 h1 0 1099511627777\n",
 			":1: '1099511627777': expected a length of 1 byte to 1 TiB, such as 64KiB"},
-		{"h0 h1 0 1 0\n", ":1: '0': expected the number of a flow above, counted from 0"},
+		{"h0 h1 0 1 0\n",
+			":1: '0': expected the number of an earlier flow, counted from 0"},
 		{"h0 h1 0 1\nh1 h0 0 1 1\n",
-			":2: '1': expected the number of a flow above, counted from 0"},
+			":2: '1': expected the number of an earlier flow, counted from 0"},
 		{"h0 h1 0 1\nh2 h0 0 1 0\n",
-			":2: flow 0 (line 1) neither starts nor ends at host h2, which therefore cannot wait for it"},
+			":2: flow 0 (line 1) neither starts nor ends at host h2, so the host cannot wait for it"},
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -194,7 +194,7 @@ UNIT_TEST(a_port_sends_to_no_port_that_is_drawn_in_another_plane)
 	open_rails(&run, "h0:1");
 	assert_null(run.hosts);
 	assert_non_null(
-		strstr(run.error.text, "a packet from h0:1 to h1:0, but no cables lead there"));
+		strstr(run.error.text, "a packet goes from h0:1 to h1:0, but no cables lead there"));
 }
 
 /* The mean distance of the five packets is 2250 ns. */
@@ -239,11 +239,11 @@ UNIT_TEST(what_cannot_be_replayed_is_refused_with_its_place)
 		{", host: h9", "'host: h9': topology full-2-2 has no such host"},
 		{", host: h0, by: round-robin", "so 'by' is not allowed"},
 		{", speed: 2, load: 10%", "'speed' and 'load' both set the pace"},
-		{", speed: 0", "expected a positive number, such as 0.5"},
+		{", speed: 0", "the speed must be above 0, such as 0.5"},
 		{", speed: 0.001, loop: 1000000000", "longer than 53 days"},
 		{", message: 1KiB", "pattern pcap has no 'message'"},
-		{", host: h0, to: [h0]", "none of the 5 packets has two hosts"},
-		{", by: /dev/null", "/dev/null: no line with an ADDRESS and a HOST"},
+		{", host: h0, to: [h0]", "none of the 5 packets connects two hosts"},
+		{", by: /dev/null", "/dev/null: contains no line with an ADDRESS and a HOST"},
 	};
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -171,13 +171,13 @@ UNIT_TEST(a_file_and_a_key_that_computes_are_refused_at_the_second)
 		const char *routing, *end;
 	} cases[] = {
 		{"routing: {algorithm: ud, file: routes}\n",
-			"/r.yaml:4:26: routing.file: routing.algorithm is also set; expected only one of them, because routes are either loaded or computed"},
+			"/r.yaml:4:26: routing.file: routing.algorithm is also set; use only one of them, because routes are either loaded or computed"},
 		{"routing: {file: routes, algorithm: ud}\n",
-			"/r.yaml:4:25: routing.algorithm: routing.file is also set; expected only one of them, because routes are either loaded or computed"},
+			"/r.yaml:4:25: routing.algorithm: routing.file is also set; use only one of them, because routes are either loaded or computed"},
 		{"routing: {file: routes, alternatives: 2}\n",
-			"/r.yaml:4:25: routing.alternatives: routing.file is also set; expected only one of them, because routes are either loaded or computed"},
+			"/r.yaml:4:25: routing.alternatives: routing.file is also set; use only one of them, because routes are either loaded or computed"},
 		{"routing: {granularity: switch, file: routes}\n",
-			"/r.yaml:4:32: routing.file: routing.granularity is also set; expected only one of them, because routes are either loaded or computed"},
+			"/r.yaml:4:32: routing.file: routing.granularity is also set; use only one of them, because routes are either loaded or computed"},
 	};
 
 	write_routes(RING, "ud", 1);
@@ -245,15 +245,15 @@ UNIT_TEST(a_mode_that_is_not_the_files_is_refused)
 {
 	write_tables(RING, "ud");
 	refuse(HEAD "routing: {file: routes, mode: source}\n", NULL,
-		"/routes contains tables; expected 'table'");
+		"/routes contains tables; use 'table'");
 }
 
 UNIT_TEST(with_a_mapper_that_computes_routes_a_file_is_refused)
 {
 	write_routes(RING, "ud", 1);
 	refuse(HEAD "routing: {file: routes}\n", "mapper.routes=mapper",
-		"/r.yaml:4:11: routing.file: with 'mapper.routes: mapper' the mapper computes the "
-		"routes; expected 'mapper.routes: static'");
+		"/r.yaml:4:11: routing.file: with 'mapper.routes: mapper' the mapper computes "
+		"the routes; use 'mapper.routes: static'");
 }
 
 UNIT_TEST(a_file_that_is_not_there_is_refused_at_the_key)
@@ -261,7 +261,7 @@ UNIT_TEST(a_file_that_is_not_there_is_refused_at_the_key)
 	char end[200];
 
 	snprintf(end, sizeof(end),
-		"/r.yaml:4:17: routing.file: %s: No such file or directory; expected a route file",
+		"/r.yaml:4:17: routing.file: %s: No such file or directory; use a route file",
 		path_of("gone"));
 	refuse(HEAD "routing: {file: gone}\n", NULL, end);
 }
@@ -277,7 +277,7 @@ UNIT_TEST(a_file_that_is_no_route_file_is_refused_at_its_line)
 UNIT_TEST(only_a_regular_file_is_opened)
 {
 	refuse(HEAD "routing: {file: /dev/zero}\n", NULL,
-		"/r.yaml:4:17: routing.file: /dev/zero: not a regular file; expected a route file");
+		"/r.yaml:4:17: routing.file: /dev/zero: not a regular file; use a route file");
 }
 
 UNIT_TEST(selectors_between_sets_are_refused)
@@ -333,7 +333,7 @@ UNIT_TEST(a_route_that_does_not_fit_is_refused_at_its_line)
 
 	write_text("# weft routes/1 topology=ring-5-1\nh0 h1 s0:9\n");
 	error = load(HEAD "routing: {file: routes}\n", NULL);
-	assert_ends(&error, "/routes:2:7: 's0:9' has no link; expected a port with one");
+	assert_ends(&error, "/routes:2:7: 's0:9' has no link");
 	assert_non_null(strstr(error.text, "/r.yaml:4:17: routing.file: "));
 }
 
@@ -343,8 +343,8 @@ UNIT_TEST(a_pair_without_a_route_is_named)
 
 	write_text("# weft routes/1 topology=ring-5-1\n");
 	error = load(HEAD "routing: {file: routes}\n", NULL);
-	assert_ends(&error,
-		"/routes: h1 to h0: no route; expected routes that connect all pairs of hosts");
+	assert_ends(
+		&error, "/routes: h1 to h0: no route; the routes must connect all pairs of hosts");
 }
 
 UNIT_TEST(routes_that_may_deadlock_are_refused)
@@ -354,7 +354,7 @@ UNIT_TEST(routes_that_may_deadlock_are_refused)
 	write_routes(RING, "minhop", 1);
 	error = load(HEAD "routing: {file: routes}\n", NULL);
 	assert_non_null(strstr(error.text, "/routes: a cycle of 5 channel dependencies through "));
-	assert_ends(&error, "expected routes that cannot deadlock, or routing.may-deadlock: true");
+	assert_ends(&error, "use routes that cannot deadlock, or routing.may-deadlock: true");
 }
 
 UNIT_TEST(routes_that_may_deadlock_are_taken_where_that_is_allowed)
@@ -379,7 +379,7 @@ UNIT_TEST(a_file_that_has_become_tables_is_refused)
 	write_tables(RING, "ud");
 	assert_int_equal(run_routes_load(config, topology, &file, &error), -EINVAL);
 	assert_ends(&error,
-		"/routes contains tables; expected source routes with routing.mode: source");
+		"/routes contains tables, but must contain source routes with routing.mode: source");
 }
 
 UNIT_TEST(adaptive_switches_refuse_vc_classes)
@@ -389,8 +389,8 @@ UNIT_TEST(adaptive_switches_refuse_vc_classes)
 	write_tables(RING, "dor");
 	error = load(HEAD "routing: {file: routes, adaptive: adaptive}\nswitch: {vcs: 2}\n", NULL);
 	assert_ends(&error,
-		"/routes contains tables with VC classes, which rely on their own paths; "
-		"expected 'adaptive: none'");
+		"/routes contains tables with VC classes, which only work with their own paths; "
+		"use 'adaptive: none'");
 }
 
 UNIT_TEST(a_selector_is_told_the_files_number_of_routes)

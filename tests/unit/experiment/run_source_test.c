@@ -336,8 +336,8 @@ UNIT_TEST(what_the_topology_cannot_have_is_refused_with_its_place)
 	hosts = run_config_resolve(config, topology, &error);
 	assert_int_equal(run_source_check(config, hosts, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"r.yaml:6:5: shuffle traffic permutes the bits of host numbers: expected a power "
-		"of two as the number of hosts, found 12");
+		"r.yaml:6:5: shuffle traffic permutes the bits of host numbers, so the number "
+		"of hosts must be a power of two, not 12");
 }
 
 UNIT_TEST(entries_that_a_host_has_no_room_for_are_refused_with_their_place)
@@ -350,5 +350,5 @@ UNIT_TEST(entries_that_a_host_has_no_room_for_are_refused_with_their_place)
 	assert_int_equal(run_source_check_room(run.config, run.hosts, 2, 6, &run.error), 0);
 	assert_int_equal(run_source_check_room(run.config, run.hosts, 2, 5, &run.error), -EINVAL);
 	assert_string_equal(run.error.text,
-		"r.yaml:7:5: h3 sends for 3 traffic entries with 2 sources each, but a host has at most 5 sources; expected at most 2 such entries");
+		"r.yaml:7:5: h3 sends for 3 traffic entries with 2 sources each, but a host has at most 5 sources; use at most 2 such entries");
 }

@@ -92,21 +92,21 @@ UNIT_TEST(what_contradicts_itself_is_refused_with_its_operation)
 		unsigned char value;
 		const char *message;
 	} bad[] = {
-		{8, 0, "g: binary schedule of 0 ranks; expected 1 to 65534"},
-		{10, 1, "g: binary schedule of 65539 ranks; expected 1 to 65534"},
-		{9, 1, "g: truncated binary schedule of 259 ranks"},
+		{8, 0, "g: a binary schedule of 0 ranks is not possible; it must have 1 to 65534"},
+		{10, 1, "g: a binary schedule of 65539 ranks is not possible; it must have 1 to 65534"},
+		{9, 1, "g: the binary schedule of 259 ranks is truncated"},
 		{23, 255, "g: rank 0: the part from offset 54 to 65471 is outside the file"},
 		{62, 5, "g: rank 0: the part is too small for 5 operations"},
 		{OP(0) + 4, 4,
-			"g: rank 0, operation 1: expected kind 1 (send), 2 (recv) or 3 (calc)"},
-		{OP(0) + 16, 129, "g: rank 0, operation 1: expected at most 2^63 ns"},
-		{OP(1) + 14, 1, "g: rank 0, operation 2: expected at most 2^40 bytes"},
+			"g: rank 0, operation 1: the kind must be 1 (send), 2 (recv) or 3 (calc)"},
+		{OP(0) + 16, 129, "g: rank 0, operation 1: the time must be at most 2^63 ns"},
+		{OP(1) + 14, 1, "g: rank 0, operation 2: the length must be at most 2^40 bytes"},
 		{OP(1) + 5, 3, "g: rank 0, operation 2: the peer is not a rank"},
 		{OP(1), 2,
 			"g: rank 0, operation 2: the number of requirements contradicts the lists"},
 		{OP(0) + 23, 9,
 			"g: rank 0, operation 1: the list of dependencies is outside the file"},
-		{OP(3), 3, "g: rank 0, operation 1: a nonexistent operation waits for it"},
+		{OP(3), 3, "g: rank 0, operation 1: an operation that does not exist waits for it"},
 		{OP(3), 0, "g:1:1: '' waits for itself through its dependencies"},
 	};
 

@@ -400,9 +400,9 @@ UNIT_TEST(what_makes_no_sense_is_refused_with_a_reason)
 			"allreduce-rabenseifner, allreduce-tree, allreduce-two-level, allgather, "
 			"reduce-scatter, bcast, alltoall, alltoallv, pipeline, training, "
 			"transpose, ring, halo, sweep, multigrid; nearest is allreduce"},
-		{{"ring", 1, 8, 1, 0}, "expected 2 to 65534 ranks"},
-		{{"ring", 2, ((uint64_t)1 << 40) + 1, 1, 0}, "expected messages of at most 1 TiB"},
-		{{"ring", 2, 8, 0, 0}, "expected at least one round"},
+		{{"ring", 1, 8, 1, 0}, "there must be 2 to 65534 ranks"},
+		{{"ring", 2, ((uint64_t)1 << 40) + 1, 1, 0}, "messages must have at most 1 TiB"},
+		{{"ring", 2, 8, 0, 0}, "there must be at least one round"},
 		{{"transpose", 12, 8, 1, 0, 5, 2}, "a grid of 5x2 has 10 ranks; expected 12"},
 		{{"ring", 12, 8, 1, 0, 3, 4}, "ring has no grid"},
 		{{"transpose", 12, 8, 1, 0, 3, 2, 2},
@@ -410,7 +410,7 @@ UNIT_TEST(what_makes_no_sense_is_refused_with_a_reason)
 		{{"halo", 12, 8, 1, 0, 3, 5}, "a grid of 3x5 has 15 ranks; expected 12"},
 		{{"sweep", 12, 8, 1, 0, 3, 2, 3}, "a grid of 3x2x3 has 18 ranks; expected 12"},
 		{{"sweep", 12, 8, 1, 0, 3, 4, 0, true},
-			"a sweep has a first and a last rank; expected a non-periodic grid"},
+			"a sweep has a first and a last rank, so the grid must not be periodic"},
 		{{"ring", 12, 8, 1, 0, 0, 0, 0, true}, "ring has no periodic grid"},
 		{{"bcast", 12, 8, 1, 0, .group = 3}, "bcast has no groups"},
 		{{"bcast", 12, 8, 1, 0, .microbatches = 3}, "bcast has no microbatches"},
@@ -420,7 +420,7 @@ UNIT_TEST(what_makes_no_sense_is_refused_with_a_reason)
 			"expected a group size that divides 12 ranks, not 5"},
 		{{"allreduce-two-level", 12, 8, 1, 0},
 			"expected a group size that divides 12 ranks, not 0"},
-		{{"pipeline", 12, 8, 1, 0}, "expected at least one microbatch"},
+		{{"pipeline", 12, 8, 1, 0}, "there must be at least one microbatch"},
 		{{"training", 12, 8, 1, 0, 3, 4, .microbatches = 1},
 			"a training step requires a grid of data x tensor x pipeline ranks, such as "
 			"2x4x8"},

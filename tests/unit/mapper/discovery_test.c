@@ -243,7 +243,7 @@ UNIT_TEST(miscabling_is_told_by_name)
 	out = open_memstream(&text, &length);
 	assert_int_equal(miscabling_report(found, expected, out), 3);
 	fclose(out);
-	assert_non_null(strstr(text, "switch s5: has 3 ports; expected 4\n"));
+	assert_non_null(strstr(text, "switch s5: has 3 ports instead of 4\n"));
 	assert_non_null(strstr(text, "h2:0 - s2:2: this cable is missing; h2:0 leads to s3:2, "
 				     "s2:2 leads to h3:0\n"));
 	assert_non_null(strstr(text, "h3:0 - s3:2: this cable is missing"));

@@ -74,7 +74,7 @@ CASE(a_missing_folder_is_told_from_a_refused_one)
 CASE(a_link_is_no_folder)
 {
 	assert_int_equal(symlink("/tmp", path), 0);
-	is_refused(private_dir_make(path, &error), "is a symbolic link; expected a folder");
+	is_refused(private_dir_make(path, &error), "is a symbolic link, not a folder");
 }
 
 CASE(a_file_is_no_folder)
@@ -114,7 +114,8 @@ CASE(a_folder_of_another_user_is_refused)
 	need_root();
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(chown(path, OTHER, OTHER), 0);
-	is_refused(private_dir_make(path, &error), "belongs to user 12345; expected 0");
+	is_refused(
+		private_dir_make(path, &error), "belongs to user 12345, but must belong to user 0");
 }
 
 CASE(a_folder_in_one_that_others_can_change_is_refused)
@@ -131,7 +132,8 @@ CASE(a_folder_in_one_of_another_user_is_refused)
 	need_root();
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(chown(root, OTHER, OTHER), 0);
-	is_refused(private_dir_check(path, &error), "belongs to user 12345; expected 0");
+	is_refused(private_dir_check(path, &error),
+		"belongs to user 12345, but must belong to user 0");
 }
 
 /* The user may redirect it after the check. */
@@ -146,7 +148,8 @@ CASE(a_way_over_a_link_of_another_user_is_refused)
 	snprintf(folder, sizeof(folder), "%s/folder", below("link"));
 	assert_int_equal(private_dir_check(folder, &error), 0);
 	assert_int_equal(lchown(below("link"), OTHER, OTHER), 0);
-	is_refused(private_dir_check(folder, &error), "link belongs to user 12345; expected 0");
+	is_refused(private_dir_check(folder, &error),
+		"link belongs to user 12345, but must belong to user 0");
 }
 
 CASE(a_link_does_not_hide_a_folder_that_others_can_change)
@@ -219,7 +222,8 @@ CASE(a_file_of_another_user_is_not_trusted)
 	need_root();
 	make_file(path);
 	assert_int_equal(chown(path, OTHER, OTHER), 0);
-	is_refused(private_file_check(path, &error), "belongs to user 12345; expected 0");
+	is_refused(private_file_check(path, &error),
+		"belongs to user 12345, but must belong to user 0");
 }
 
 CASE(a_file_in_a_folder_that_others_can_change_is_not_trusted)

@@ -122,8 +122,8 @@ static int is_refused_the_folder_of_root(void)
 
 	if (runtime_dir_prepare(&error) != -EPERM)
 		return 1;
-	snprintf(expected, sizeof(expected), "%s belongs to user 0; expected %u", expected_base,
-		user);
+	snprintf(expected, sizeof(expected), "%s belongs to user 0, but must belong to user %u",
+		expected_base, user);
 	return strcmp(error.text, expected) != 0;
 }
 

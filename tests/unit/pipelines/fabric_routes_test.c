@@ -171,7 +171,7 @@ UNIT_TEST(an_algorithm_that_cannot_serve_a_topology_is_named_with_its_key)
 	assert_non_null(run);
 	assert_int_equal(fabric_routes_compute(&routes, topology, run, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"test: routing.algorithm dmodk: torus-4x4-1: switch s0 has no stage; expected a fat tree with stages from 1 next to the hosts");
+		"test: routing.algorithm dmodk: torus-4x4-1: switch s0 has no stage; in a fat tree, stages must start at 1 next to the hosts");
 }
 
 /* Returns 1 for routes on demand, or 0 for routes of all pairs. */

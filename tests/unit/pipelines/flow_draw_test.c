@@ -169,23 +169,22 @@ UNIT_TEST(the_seed_decides_and_senders_do_not_depend_on_each_other)
 UNIT_TEST(bad_files_are_refused_with_their_line)
 {
 	static const char *const bad[][3] = {
-		{"sizes: 'cdf:%s'", "", ": expected 1 or 100 as the share of the last line"},
-		{"sizes: 'cdf:%s'", "1 0\n2 50\n",
-			": expected 1 or 100 as the share of the last line"},
-		{"sizes: 'cdf:%s'", "0 0.5\n0 1\n", ": expected flows of at least 1 byte"},
+		{"sizes: 'cdf:%s'", "", ": the last line's share must be 1 or 100"},
+		{"sizes: 'cdf:%s'", "1 0\n2 50\n", ": the last line's share must be 1 or 100"},
+		{"sizes: 'cdf:%s'", "0 0.5\n0 1\n", ": flows must have at least 1 byte"},
 		{"sizes: 'cdf:%s'", "1\n", ":1: expected BYTES SHARE"},
 		{"sizes: 'cdf:%s'", "1.5 1\n", ":1: '1.5': expected a number of bytes up to 2^40"},
 		{"sizes: 'cdf:%s'", "1 -1\n", ":1: '-1': expected a share from 0 to 1, or to 100"},
 		{"sizes: 'cdf:%s'", "1 nan\n",
 			":1: 'nan': expected a share from 0 to 1, or to 100"},
 		{"sizes: 'cdf:%s'", "5 0\n4 1\n",
-			":2: expected at least the bytes of the previous line"},
+			":2: the value must be at least the bytes of the previous line"},
 		{"sizes: 'cdf:%s'", "4 0.5\n5 0.4\n",
-			":2: expected at least the share of the previous line"},
+			":2: the value must be at least the share of the previous line"},
 		{"sizes: hadoop, matrix: %s", "h0 h1\n",
 			":1: expected SRC DST WEIGHT, one pair per line"},
 		{"sizes: hadoop, matrix: %s", "0 1 2\n1 0 3\n2 1 0\n",
-			": 3 lines of 3 numbers may be a square matrix; expected SRC DST WEIGHT with names of hosts, such as h0"},
+			": 3 lines of 3 numbers may be a square matrix; write SRC DST WEIGHT with host names, such as h0"},
 		{"sizes: hadoop, matrix: %s", "h0 h1 -1\n",
 			":1: '-1': expected a weight from 0 to 4294967295"},
 		{"sizes: hadoop, matrix: %s", "h0 h0 1\n", ":1: host h0 would send to itself"},
@@ -212,7 +211,7 @@ UNIT_TEST(a_window_without_a_flow_is_refused)
 
 	assert_int_equal(drawn.result, -EINVAL);
 	assert_string_equal(drawn.error.text,
-		"r.yaml:5:11: no flow starts before 'stop'; expected a later 'stop', or smaller "
+		"r.yaml:5:11: no flow starts before 'stop'; use a later 'stop' or smaller "
 		"'sizes'");
 	drop(&drawn);
 }

@@ -110,8 +110,8 @@ UNIT_WITH(a_device_of_the_kernel_is_to_be_bound_to_vfio, set_up, tear_down)
 {
 	make_nic("e1000e");
 	says(NULL, ENODEV,
-		"is bound to the kernel driver e1000e; expected vfio-pci ('weft port bind " ADDRESS
-		"')");
+		"is bound to the kernel driver e1000e; bind it to vfio-pci with 'weft port bind " ADDRESS
+		"'");
 }
 
 UNIT_WITH(without_an_iommu_nobody_is_sent_to_bind_it_to_vfio, set_up, tear_down)

@@ -142,12 +142,13 @@ static void assert_refused(const char *spec, const char *name, uint32_t queues, 
 UNIT_TEST(what_cannot_be_is_refused)
 {
 	assert_refused("rlft:ports=4,stages=2", "voqnet", 7,
-		"queuing voqnet: 7 VCs for 8 hosts; expected one per host (switch.vcs: 8)");
+		"queuing voqnet requires one VC per host, but there are 7 VCs for 8 hosts; use switch.vcs: 8");
 	assert_refused("rlft:ports=12,stages=3", "voqnet", 16,
-		"queuing voqnet: requires a VC for each of 432 hosts; expected at most 16 hosts");
-	assert_refused(
-		"rlft:ports=4,stages=2", "dbbm", 17, "queuing dbbm: 17 VCs; expected 1 to 16");
-	assert_refused("rlft:ports=4,stages=2", "dbbm", 0, "queuing dbbm: 0 VCs; expected 1 to 16");
+		"queuing voqnet requires a VC for each of the 432 hosts, so at most 16 hosts are allowed");
+	assert_refused("rlft:ports=4,stages=2", "dbbm", 17,
+		"queuing dbbm: there are 17 VCs, but there must be 1 to 16");
+	assert_refused("rlft:ports=4,stages=2", "dbbm", 0,
+		"queuing dbbm: there are 0 VCs, but there must be 1 to 16");
 }
 
 UNIT_TEST(every_scheme_is_found_by_its_name_and_stays_below_q)

@@ -472,8 +472,9 @@ UNIT_TEST(a_topology_without_stages_is_refused)
 {
 	OWNED(topology) *topology = network_ring(3);
 
-	expect_refusal(topology, "ring: switch s0 has no stage; expected a fat tree with stages "
-				 "from 1 next to the hosts");
+	expect_refusal(topology,
+		"ring: switch s0 has no stage; in a fat tree, stages must start at 1 next to "
+		"the hosts");
 }
 
 UNIT_TEST(a_link_within_a_stage_is_refused)
@@ -483,5 +484,5 @@ UNIT_TEST(a_link_within_a_stage_is_refused)
 	topology->switch_at[0].stage = 2;
 	topology->switch_at[1].stage = topology->switch_at[2].stage = 1;
 	expect_refusal(topology,
-		"ring: switches s1 and s2 are linked within stage 1; expected a fat tree with links between stages only");
+		"ring: switches s1 and s2 are linked within stage 1; in a fat tree, all links must be between stages");
 }

@@ -742,5 +742,5 @@ UNIT_TEST(a_radius_out_of_range_is_refused)
 
 	assert_null(route_compute(topology, &route_msp, &options, &result, &error));
 	assert_int_equal(result, -EINVAL);
-	assert_string_equal(error.text, "the radius is too large: 5 links; expected at most 4");
+	assert_string_equal(error.text, "the radius is too large: 5 links; at most 4 are allowed");
 }

@@ -114,6 +114,7 @@ UNIT_TEST(more_devices_than_lids_are_refused)
 	struct error error;
 
 	assert_int_equal(opensm_dump_subnet(topology, stdout, &error), -EINVAL);
-	assert_string_equal(error.text, "big: 49152 hosts and switches; expected at most 49151, "
-					"the number of InfiniBand LIDs");
+	assert_string_equal(error.text,
+		"big: there are 49152 hosts and switches; at most 49151 are allowed, the number "
+		"of InfiniBand LIDs");
 }

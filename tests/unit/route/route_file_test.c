@@ -95,7 +95,7 @@ UNIT_TEST(a_file_that_is_cut_between_lines_is_refused)
 		if (text[bytes - 1] != '\n')
 			continue;
 		assert_null(read_text(topology, text, bytes, &error));
-		assert_non_null(strstr(error.text, "expected the 12 that the header announces"));
+		assert_non_null(strstr(error.text, "but the header announces 12"));
 		refused++;
 	}
 	assert_int_equal(refused, 12);
@@ -210,8 +210,8 @@ static const struct bad bad[] = {
 	{"# weft routes/1 ring\n", "FILE:1:17: 'ring' in the header; expected KEY=VALUE"},
 	{HEADER "h9 h1 s0:0\n", "FILE:2:1: no host 'h9' in topology ring"},
 	{HEADER "h0 h9 s0:0\n", "FILE:2:4: no host 'h9' in topology ring"},
-	{HEADER "h0\n", "FILE:2:1: no destination; expected SOURCE DESTINATION HOP..."},
-	{HEADER "h0 h0 s0:2\n", "FILE:2:4: a route from h0 to itself; expected another host"},
+	{HEADER "h0\n", "FILE:2:1: the destination is missing; expected SOURCE DESTINATION HOP..."},
+	{HEADER "h0 h0 s0:2\n", "FILE:2:4: a route must not lead from h0 to itself"},
 	{HEADER "\nh0 h1\n", "FILE:3:1: the route ends at s0; expected h1"},
 	{HEADER "h0 h1 s0:0\n", "FILE:2:1: the route ends at s1; expected h1"},
 	{HEADER "h0 h1 s0:0 s1:0 s2:2\n", "FILE:2:1: the route ends at h2; expected h1"},
@@ -221,7 +221,7 @@ static const struct bad bad[] = {
 	{HEADER "h0 h1 s0\n", "FILE:2:7: 's0'; expected 's0:PORT': the message is at s0"},
 	{HEADER "h0 h1 s0:255\n", "FILE:2:7: 's0:255'; expected a port from 0 to 254"},
 	{HEADER "h0 h1 s0:0x\n", "FILE:2:7: 's0:0x'; expected a port from 0 to 254"},
-	{HEADER "h0 h1 s0:9\n", "FILE:2:7: 's0:9' has no link; expected a port with one"},
+	{HEADER "h0 h1 s0:9\n", "FILE:2:7: 's0:9' has no link"},
 	{HEADER "h0 h1 s0:0 !h1\n", "FILE:2:12: '!h1'; expected 's1:PORT': the message is at s1"},
 	{HEADER "h0 h2 s0:0 s1:2 !h2 s1:0 s2:2\n",
 		"FILE:2:17: '!h2'; expected the end of the route or '!h1': the message is at h1"},
@@ -275,7 +275,8 @@ UNIT_TEST(a_nul_byte_is_refused)
 	struct error error;
 
 	assert_null(read_text(topology, text, sizeof(text) - 1, &error));
-	assert_string_equal(error.text, "FILE:2:6: a NUL byte; expected text");
+	assert_string_equal(
+		error.text, "FILE:2:6: the file contains a NUL byte; a text file is required");
 }
 
 UNIT_TEST(too_many_routes_of_a_pair_are_refused)
@@ -287,8 +288,8 @@ UNIT_TEST(too_many_routes_of_a_pair_are_refused)
 	for (unsigned i = 0; i <= ROUTE_ALTERNATIVES_MAX; i++)
 		strcat(text, "h0 h1 s0:0 s1:2\n");
 	assert_null(read_text(topology, text, strlen(text), &error));
-	assert_string_equal(
-		error.text, "FILE:12:1: too many routes from h0 to h1; expected at most 10");
+	assert_string_equal(error.text,
+		"FILE:12:1: there are too many routes from h0 to h1; at most 10 are allowed");
 }
 
 UNIT_TEST(a_route_of_too_many_elements_is_refused)
@@ -300,7 +301,8 @@ UNIT_TEST(a_route_of_too_many_elements_is_refused)
 	for (unsigned i = 0; i < ROUTE_ELEMENTS_MAX + 1; i++)
 		sprintf(text + strlen(text), " s%u:0", i % 4);
 	assert_null(read_text(topology, text, strlen(text), &error));
-	assert_non_null(strstr(error.text, "too many route elements; expected at most 64"));
+	assert_non_null(
+		strstr(error.text, "there are too many route elements; at most 64 are allowed"));
 }
 
 UNIT_TEST(a_file_that_is_not_there_is_named)
@@ -311,7 +313,7 @@ UNIT_TEST(a_file_that_is_not_there_is_named)
 
 	assert_int_equal(-ENOENT, route_file_load(topology, "/nowhere/routes", &file, &error));
 	assert_string_equal(
-		error.text, "/nowhere/routes: No such file or directory; expected a route file");
+		error.text, "/nowhere/routes: No such file or directory; use a route file");
 }
 
 /* Reads it without a topology. Returns "" or the error. */

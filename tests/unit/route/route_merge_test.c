@@ -126,7 +126,7 @@ UNIT_TEST(too_many_routes_together_are_refused)
 	assert_null(route_merge_compute(topology, both, 2, &options, &result, &error));
 	assert_int_equal(result, -EINVAL);
 	assert_string_equal(error.text,
-		"net: more than 10 routes per pair in total; expected fewer alternatives");
+		"net: there are more than 10 routes per pair in total; use fewer alternatives");
 }
 
 /* Roots. */

@@ -120,8 +120,7 @@ UNIT_TEST(another_rule_for_the_same_switches_is_refused)
 	route_set_use_vc_rule(a, ring_rule(6));
 	route_set_use_vc_rule(b, rule);
 	assert_int_equal(-EINVAL, route_verify(topology, both, 2, &report, &error));
-	assert_string_equal(
-		error.text, "ring: routes with different VC classes; expected the same for all");
+	assert_string_equal(error.text, "ring: all routes must have the same VC classes");
 }
 
 /* Tables. */

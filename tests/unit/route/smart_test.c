@@ -203,5 +203,5 @@ UNIT_TEST(a_way_that_does_not_fit_into_a_frame_is_refused)
 {
 	OWNED(topology) *topology = network_ring(140);
 
-	bench_expect_refused(topology, "smart", "links; expected at most 62");
+	bench_expect_refused(topology, "smart", "links; at most 62 are allowed");
 }

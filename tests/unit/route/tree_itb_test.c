@@ -261,7 +261,7 @@ UNIT_TEST(a_way_that_fits_into_no_frame_is_refused)
 	assert_null(
 		route_compute(topology, route_algorithm_find("ud-itb"), &options, &result, &error));
 	assert_int_equal(result, -EINVAL);
-	assert_non_null(strstr(error.text, "route elements; expected at most 64"));
+	assert_non_null(strstr(error.text, "route elements; at most 64 are allowed"));
 }
 
 UNIT_TEST(another_seed_or_root_gives_other_routes)

@@ -240,5 +240,5 @@ UNIT_TEST(a_host_that_nothing_connects_is_named)
 	assert_int_equal(route_table_row(table, 0)[2], ROUTE_TABLE_NONE);
 	assert_int_equal(route_table_check_connected(table, topology, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"net: no path from h0 to h2 (4 pairs of hosts without a path in total); expected a connected topology");
+		"net: there is no path from h0 to h2 (4 pairs of hosts have no path); use a connected topology");
 }

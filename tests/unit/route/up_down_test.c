@@ -234,14 +234,14 @@ UNIT_TEST(a_pair_that_nothing_connects_is_named)
 	assert_int_equal(route_set_count(set, 0, 1), 1);
 	assert_int_equal(route_set_check_connected(set, topology, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"net: no route from h0 to h2 (4 pairs of hosts without a route in total); expected a connected topology");
+		"net: there is no route from h0 to h2 (4 pairs of hosts have no route); use a connected topology");
 }
 
 UNIT_TEST(a_way_that_does_not_fit_into_a_frame_is_refused)
 {
 	OWNED(topology) *topology = network_ring(160);
 
-	bench_expect_refused(topology, "ud", "route elements; expected at most 64");
+	bench_expect_refused(topology, "ud", "route elements; at most 64 are allowed");
 }
 
 UNIT_TEST(a_root_that_does_not_exist_is_refused)

@@ -131,7 +131,7 @@ UNIT_TEST(unfit_options_are_refused_with_what_was_expected)
 		{"clos:ports=8,stages=4",
 			"clos:ports=8,stages=4: stages=4: expected a whole number from 2 to 3"},
 		{"hyperx:shape=4x4x4,width=1x2",
-			"hyperx:shape=4x4x4,width=1x2: 2 widths for 3 dimensions; expected one, or one per dimension"},
+			"hyperx:shape=4x4x4,width=1x2: there are 2 widths for 3 dimensions; use one in total, or one per dimension"},
 		{"hyperx:shape=256x256", "hyperx:shape=256x256: needs more than 65535 switches"},
 		{"slimfly:q=6",
 			"slimfly:q=6: q=6: expected a power of a prime, such as 3, 4, 5, 7, 8, 9"},

@@ -82,7 +82,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "  - {a: s2:0, b: s1:2}\n",
 			"t.yaml:11:9: there is no device 's2', nearest is 's0'"},
 		{HEAD "  - {a: s0, b: s1:2}\n",
-			"t.yaml:11:9: 's0' is not a port: expected device and number, such as s0:0"},
+			"t.yaml:11:9: 's0' is not a port; use a device and a number, such as s0:0"},
 		{HEAD "  - {a: s0:2}\n", "t.yaml:11:5: key 'b' is missing"},
 		{HEAD "  - {a: s0:2, b: s1:2, rat: 1Gbps}\n",
 			"t.yaml:11:24: unknown key 'rat', nearest is rate; known keys: a, b, rate, "
@@ -92,7 +92,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "  - {a: s0:2, b: s1:2, rate: 10ns}\n",
 			"t.yaml:11:30: 'rate: 10ns': expected a rate with its unit, such as 10Gbps (bps, kbps, Mbps, Gbps)"},
 		{HEAD "  - {a: s0:2, b: s1:2, rate: 0Gbps}\n",
-			"t.yaml:11:30: 'rate: 0Gbps': expected from 1kbps to 100000Gbps"},
+			"t.yaml:11:30: 'rate: 0Gbps': the value must be from 1kbps to 100000Gbps"},
 		{HEAD "  - {a: s0:2, b: s0:3}\n",
 			"t.yaml:11: the link leads from switch s0 to itself"},
 		{HEAD TAIL "ports: [{port: s0:3, dpdk: x}]\n",
@@ -102,13 +102,13 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{"weft: topology/1\nswitches: [{name: s0, ports: 256}]\nhosts: []\nlinks: []\n",
 			"t.yaml:2:30: 'ports: 256': expected a whole number from 1 to 255"},
 		{"weft: topology/1\nswitches: [{name: 's 0', ports: 6}]\nhosts: []\nlinks: []\n",
-			"t.yaml:2:19: 's 0' is not a name: expected letters, digits, '_', '.' and '-', the first one a letter, digit or '_'"},
+			"t.yaml:2:19: 's 0' is not a name; use letters, digits, '_', '.' and '-', beginning with a letter, digit or '_'"},
 		{"weft: topology/1\nswitches: [{name: a, ports: 6}]\nhosts: [{name: a}]\n"
 		 "links: []\n",
 			"t.yaml:3: a second device is named 'a' (the first one is in line 2); names must be unique among switches and hosts"},
 		{"weft: topology/1\nswitches: [{name: s0, ports: 6}]\nhosts: [{name: h0}]\n"
 		 "links: []\n",
-			"t.yaml:3: host h0 has no link; expected one to a switch"},
+			"t.yaml:3: host h0 must have a link to a switch"},
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

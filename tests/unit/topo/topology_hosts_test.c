@@ -79,7 +79,7 @@ UNIT_TEST(wrong_hosts_are_refused)
 		{PLANES "  - {a: node2:2, b: plane1:1}\n",
 			"t.yaml:9: no port 2 at host node2 in line 4: it has 2, 0 to 1"},
 		{PLANES "  - {a: node2, b: plane1:1}\n",
-			"t.yaml:9:9: 'node2' is not a port: expected device and number, such as "
+			"t.yaml:9:9: 'node2' is not a port; use a device and a number, such as "
 			"node2:0"},
 		{PLANES "  - {a: node2:0, b: plane1:1}\n",
 			"t.yaml:9: port node2:0 already has a link in line 8"},
@@ -90,7 +90,7 @@ UNIT_TEST(wrong_hosts_are_refused)
 		 "hosts: [{name: a, ports: 2}]\nlinks: []\n",
 			"t.yaml:3: a switch and a host with several ports are named 'a'; names must be unique among switches and hosts"},
 		{"weft: topology/1\nswitches: []\nhosts: [{name: h, ports: 2}]\nlinks: []\n",
-			"t.yaml:3: host h has no link; expected one to a switch"},
+			"t.yaml:3: host h must have a link to a switch"},
 		{"weft: topology/1\nswitches: []\nhosts: [{name: h, ports: 9}]\nlinks: []\n",
 			"t.yaml:3:26: 'ports: 9': expected a whole number from 1 to 8"},
 	};

@@ -200,7 +200,7 @@ UNIT_TEST(wrong_lines_name_their_place)
 			"net:1:14: expected SwitchName=, Nodes=, Switches= or LinkSpeed=, found "
 			"'Node=n'"},
 		{"slurm", "BlockName=b1 Nodes=n[1-4]\n",
-			"net:1:1: Slurm's topology/block has no cables; expected topology.conf "
+			"net:1:1: Slurm's topology/block has no cables; use a topology.conf "
 			"with SwitchName= (topology/tree)"},
 		{"htsim", "Nodes 8\nTiers 2\nPodsize 8\n",
 			"net:3:1: tier 0 has no Downlink_speed_Gbps"},

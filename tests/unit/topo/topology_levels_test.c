@@ -45,7 +45,7 @@ UNIT_TEST(other_networks_have_no_levels)
 	expect_none("torus:dims=4x4,hosts=1", "are both on level 1");
 	expect_none("dragonfly:a=4,p=2,h=2", "are both on level 1");
 	expect_none("irregular:switches=16,seed=7", "are both on level 1");
-	expect_none("full:switches=1,hosts=4", "expected 2 to 255");
+	expect_none("full:switches=1,hosts=4", "a tree must have 2 to 255");
 }
 
 static struct topology *parse(const char *text)

@@ -138,7 +138,7 @@ UNIT_TEST(a_host_without_a_link_is_refused)
 
 	topology->host_at[1].line = 9;
 	topology_add_link(topology, HOST(0), SWITCH(0, 0), 0, 0, 3);
-	assert_refused(topology, "t:9: host h1 has no link; expected one to a switch");
+	assert_refused(topology, "t:9: host h1 must have a link to a switch");
 }
 
 UNIT_TEST(a_device_that_does_not_exist_is_refused)

@@ -154,13 +154,13 @@ UNIT_TEST(other_numbers_of_hosts_are_refused_with_the_reason)
 		const char *reason;
 	} refused[] = {
 		{"bit-reversal", 12,
-			"bit-reversal traffic permutes the bits of host numbers: expected a power of two as the number of hosts, found 12"},
+			"bit-reversal traffic permutes the bits of host numbers, so the number of hosts must be a power of two, not 12"},
 		{"shuffle", 1,
-			"shuffle traffic permutes the bits of host numbers: expected a power of two as the number of hosts, found 1"},
+			"shuffle traffic permutes the bits of host numbers, so the number of hosts must be a power of two, not 1"},
 		{"butterfly", 65534,
-			"butterfly traffic permutes the bits of host numbers: expected a power of two as the number of hosts, found 65534"},
+			"butterfly traffic permutes the bits of host numbers, so the number of hosts must be a power of two, not 65534"},
 		{"transpose", 32,
-			"transpose traffic exchanges the halves of host numbers: expected an even power of two (4, 16, 64, ...) as the number of hosts, found 32"},
+			"transpose traffic exchanges the halves of host numbers, so the number of hosts must be an even power of two (4, 16, 64, ...), not 32"},
 	};
 
 	for (unsigned i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {

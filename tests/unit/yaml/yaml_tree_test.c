@@ -49,7 +49,7 @@ UNIT_TEST(anchors_aliases_and_tags_are_refused)
 
 UNIT_TEST(a_second_document_is_refused)
 {
-	assert_refused("a: 1\n---\nb: 1\n", "t.yaml:2:1: a second document; expected one");
+	assert_refused("a: 1\n---\nb: 1\n", "t.yaml:2:1: a file must contain only one document");
 }
 
 UNIT_TEST(an_empty_file_is_refused)
@@ -169,7 +169,7 @@ UNIT_TEST(a_number_after_a_point_is_an_index)
 	assert_int_equal(yaml_tree_set(tree, "--set", "t.3.b=1", &error), -EINVAL);
 	assert_string_equal(error.text, "--set t.3.b: the list has no such element");
 	assert_int_equal(yaml_tree_set(tree, "--set", "s.0=1", &error), -EINVAL);
-	assert_string_equal(error.text, "--set s.0: unexpected index: this is not a list");
+	assert_string_equal(error.text, "--set s.0: the path has an index, but this is not a list");
 }
 
 UNIT_TEST(a_bad_set_says_which)
@@ -180,10 +180,11 @@ UNIT_TEST(a_bad_set_says_which)
 		{"s", "--set s: expected KEY=VALUE"},
 		{"s.a.b=1", "--set s.a.b: the path goes through a value that is not a map"},
 		{"t[2].b=1", "--set t[2].b: the list has no such element"},
-		{"s[0]=1", "--set s[0]: unexpected index: this is not a list"},
-		{"t[x]=1", "--set t[x]: expected an index, such as [0]"},
-		{"t[0=1", "--set t[0: expected ']' after the index"},
-		{".a=1", "--set .a: expected a key, such as switch.buffer or traffic[0].load"},
+		{"s[0]=1", "--set s[0]: the path has an index, but this is not a list"},
+		{"t[x]=1", "--set t[x]: '[' must be followed by an index, such as [0]"},
+		{"t[0=1", "--set t[0: the index must be followed by ']'"},
+		{".a=1",
+			"--set .a: the path must begin with a key, such as switch.buffer or traffic[0].load"},
 		{"a=", "--set a: expected a value, found nothing"},
 	};
 	struct error error;
