@@ -106,11 +106,12 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->run_file != NULL)
-			argp_error(state, "expected one run file, not also '%s'", argument);
+			argp_error(state, "only one run file is allowed; found a second: '%s'",
+				argument);
 		options->run_file = argument;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "expected a run file");
+		argp_error(state, "a run file is required");
 		return EINVAL;
 	default:
 		return option_key_store(options, key, argument) ? 0 : ARGP_ERR_UNKNOWN;

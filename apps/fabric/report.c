@@ -33,9 +33,9 @@ static int check_file(const char *path, struct error *error)
 	if (path == NULL || is_standard_output(path))
 		return 0;
 	if (path[0] == '\0')
-		return error_set(error, EINVAL, "'': expected a file name");
+		return error_set(error, EINVAL, "'': the file name is empty");
 	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-		return error_set(error, EINVAL, "%s is a folder; expected a file", path);
+		return error_set(error, EINVAL, "%s is a folder; use a file name", path);
 	slash = strrchr(path, '/');
 	if (access(path, F_OK) != 0) {
 		size_t length = slash == NULL ? 0 : (size_t)(slash - path) + 1;
@@ -74,7 +74,7 @@ static int check_two(const struct output *one, const struct output *other, struc
 		return error_set(error, EINVAL, "%s - and %s -: only one can be standard output",
 			one->option, other->option);
 	if (are_one_file(one->path, other->path))
-		return error_set(error, EINVAL, "%s %s and %s %s: expected two different files",
+		return error_set(error, EINVAL, "%s %s and %s %s must be two different files",
 			one->option, one->path, other->option, other->path);
 	return 0;
 }

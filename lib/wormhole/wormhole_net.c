@@ -73,8 +73,8 @@ int wormhole_net_check_links(const struct topology *topology,
 	if (parameters->cycle_ps == 0 || parameters->routing_cycles == 0 ||
 		parameters->detection_cycles + parameters->programming_cycles == 0)
 		return error_set(error, EINVAL,
-			"wormhole switching: the routing delay and the ITB delay must be at "
-			"least one cycle each");
+			"wormhole switching: the routing delay and the ITB delay must "
+			"each be one cycle or more");
 	for (uint32_t i = 0; i < topology->links && result == 0; i++)
 		result = check_link(topology, &topology->link_at[i], parameters, error);
 	return result;

@@ -27,7 +27,7 @@ static int check_pool(const struct poll_nic_config *config, struct error *error)
 
 	if (room < wanted)
 		return error_set(error, EINVAL,
-			"%s: buffers of %u bytes cannot hold an MTU of %u; expected %u bytes",
+			"%s: buffers of %u bytes cannot hold an MTU of %u; %u bytes are needed",
 			config->port->name, room, config->nic.mtu_bytes, wanted);
 	return 0;
 }

@@ -85,7 +85,8 @@ static int choose_named(struct lab_process *process, struct error *error)
 	if (found == process->lab.plan->process[process->number].devices)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: the process of %s has %u devices in this lab, but %u were named; expected all",
+		"%s: the process of %s has %u devices in this lab, but %u were named; name all "
+		"of them",
 		process->lab.path, process->options->device[0],
 		process->lab.plan->process[process->number].devices, found);
 }
@@ -101,12 +102,13 @@ static int choose_devices(struct lab_process *process, struct error *error)
 		return choose_named(process, error);
 	if (plan->process[0].role != LAB_ROLE_WHOLE)
 		return error_set(error, EINVAL,
-			"%s: this lab consists of %u processes of weft-switch and weft-nic; expected 'processes: one'",
+			"%s: this lab consists of %u processes of weft-switch and weft-nic; use "
+			"'processes: one'",
 			process->lab.path, plan->processes);
 	process->number = first == NULL ? 0 : lab_plan_find(plan, first);
 	if (process->number < 0 || (first == NULL && plan->processes > 1))
 		return error_set(error, EINVAL,
-			"%s: --device %s: expected a device of one of the lab's %u processes",
+			"%s: --device %s: not a device of one of the lab's %u processes",
 			process->lab.path, first == NULL ? "" : first, plan->processes);
 	for (uint32_t i = 0; i < topology->switches; i++)
 		process->switch_here[i] = plan->switch_process[i] == process->number &&
@@ -187,7 +189,7 @@ static int open_lab(struct lab_process *process, struct error *error)
 	if (result == 0 && process->lab.config->run.dilation == RUN_DILATION_AUTO &&
 		!options->calibrates)
 		result = error_set(error, EINVAL,
-			"%s: dilation: auto: expected a number; 'weft lab up' chooses it",
+			"%s: dilation: auto: use a number; 'weft lab up' chooses it",
 			process->lab.path);
 	if (result == 0 && topology_max_ports(process->lab.topology) > PORT_SET_LIMIT) {
 		snprintf(wide, sizeof(wide), "%s-wide", options->program);
@@ -349,8 +351,8 @@ static int check_run_dir(const char *run_dir, struct error *error)
 
 	if (result == -ENOENT)
 		return error_set(error, ENOENT,
-			"%s: %s; expected the run directory of a lab ('weft lab up' creates it)",
-			run_dir, strerror(ENOENT));
+			"%s: %s; use a lab's run directory ('weft lab up' creates it)", run_dir,
+			strerror(ENOENT));
 	return result;
 }
 

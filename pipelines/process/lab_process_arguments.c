@@ -92,7 +92,7 @@ static void check(const struct lab_process_options *options, struct argp_state *
 							     "of one switch"
 							   : "");
 	if (options->devices == 0 && options->role != LAB_ROLE_WHOLE)
-		argp_error(state, "expected at least one %s",
+		argp_error(state, "at least one %s is required",
 			options->role == LAB_ROLE_HOSTS ? "--host NAME" : "--switch NAME");
 }
 
@@ -121,7 +121,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		check(options, state);
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument '%s'; expected only options", text);
+		argp_error(state, "unexpected argument '%s'; only options are allowed", text);
 		return EINVAL;
 	default:
 		return option_key_store(options, key, text) ? 0 : ARGP_ERR_UNKNOWN;

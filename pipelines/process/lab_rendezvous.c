@@ -53,8 +53,8 @@ static int write_clock(const char *own, const struct clock *clock, struct error 
 
 	if (result < 0)
 		return error_set(error, -result,
-			"%s: %s; expected the run directory of a lab ('weft lab up' creates it)",
-			own, strerror(-result));
+			"%s: %s; use a lab's run directory ('weft lab up' creates it)", own,
+			strerror(-result));
 	clock_format(clock, text);
 	/* For captures and for programs in the hosts (lab_slow_time.h). */
 	fprintf(file.file, "%s\n%" PRIu64 "\n", text, clock_unix_origin_ns(clock));
@@ -97,7 +97,8 @@ int lab_clock(const char *run_dir, uint32_t dilation, struct clock *clock, struc
 	if (result < 0 || clock->dilation == dilation)
 		return result;
 	return error_set(error, EINVAL,
-		"%s: the lab's clock has dilation %u but this process has %u; expected the same",
+		"%s: the lab's clock has dilation %u, but this process has %u; both must be the "
+		"same",
 		path, clock->dilation, dilation);
 }
 

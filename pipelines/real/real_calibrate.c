@@ -108,7 +108,7 @@ static int does_meet(
 	if (code >= 0 && result.network_due_ns.count == 0)
 		code = error_set(error, EINVAL,
 			"%s: dilation: auto: no data frame arrived within %" PRIu64
-			" s with dilation %" PRIu32 "; expected a number, or more traffic",
+			" s with dilation %" PRIu32 "; use a number, or more traffic",
 			calibration->run.origin, LONGEST_PS / PS_PER_S, dilation);
 	run_result_free(&result);
 	return code;
@@ -124,7 +124,8 @@ int real_calibrate(const struct real_fabric_options *options, const atomic_bool 
 	prepare(&calibration, options);
 	if (options->run->traffic.count == 0)
 		return error_set(error, EINVAL,
-			"%s: dilation: auto is measured with the file's traffic, but there is none; expected a number, or 'traffic'",
+			"%s: dilation: auto is measured with the file's traffic, but there is "
+			"none; use a number, or add 'traffic'",
 			options->run->origin);
 	for (; factor <= RUN_DILATION_MAX; factor = run_fidelity_step(factor + 1)) {
 		met = does_meet(&calibration, (uint32_t)factor, out, error);
@@ -138,7 +139,7 @@ int real_calibrate(const struct real_fabric_options *options, const atomic_bool 
 	if (met == 0)
 		return error_set(error, EBUSY,
 			"%s: dilation: auto: this machine is too busy for any dilation up to %u; "
-			"expected a number, or a less strict 'fidelity'",
+			"use a number, or a less strict 'fidelity'",
 			options->run->origin, RUN_DILATION_MAX);
 	if (factor > 1 && factor < RUN_DILATION_MAX) {
 		factor = run_fidelity_step(factor + 1);

@@ -167,7 +167,8 @@ int real_links_attach(struct real_fabric *fabric, struct error *error)
 		name_end(fabric, end, name, sizeof(name));
 		if (end->device == NULL)
 			result = error_set(error, EINVAL,
-				"%s: the far end is in another process; expected a device for this end",
+				"%s: the far end is in another process; add a device for this "
+				"end",
 				name);
 		else if (!port_is_shared(end->device) && !real_device_is_socket(end->device) &&
 			 port_ethdev_is_nic(end->device))

@@ -132,7 +132,7 @@ static int create_parts(struct real_fabric *fabric, struct real_switch *device,
 	int result = 0;
 
 	if (key != NULL)
-		return error_set(error, EINVAL, "%s: %s: needs one lcore; expected no --lcores %u",
+		return error_set(error, EINVAL, "%s: %s requires one lcore; remove --lcores %u",
 			fabric->options.run->origin, key, fabric->loops);
 	memset(port_socket, 0xFF, sizeof(port_socket));
 	memset(part_socket, 0xFF, sizeof(part_socket));

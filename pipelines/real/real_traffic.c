@@ -58,7 +58,9 @@ static int check_shape(
 	uint32_t count = fabric->options.run->traffic.count;
 
 	if (run->traffic.count != count)
-		return error_set(error, EINVAL, "%u traffic entries; expected %u, as in the lab",
+		return error_set(error, EINVAL,
+			"there are %u traffic entries, but the lab has "
+			"%u",
 			run->traffic.count, count);
 	if (run_config_has_schedule(run) || run_config_has_schedule(fabric->options.run))
 		return error_set(error, EINVAL,

@@ -21,7 +21,8 @@ static int check_algorithm(
 	if (algorithm->deadlock_free || run->routing.may_deadlock)
 		return 0;
 	return error_set(error, EINVAL,
-		"routing.algorithm: '%s' does not guarantee freedom from deadlock; expected an algorithm that does, or routing.may-deadlock: true",
+		"routing.algorithm: '%s' may deadlock; use a deadlock-free algorithm, or "
+		"routing.may-deadlock: true",
 		algorithm->name);
 }
 
@@ -68,7 +69,8 @@ static int check_alternatives(bool has_them, const struct run_config *run, struc
 	if (!run_config_is_adaptive(run) || has_them)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: routing.adaptive: %s has nothing to choose from, because the tables of %s have no alternative ports; expected dmodk",
+		"%s: routing.adaptive: %s has nothing to choose from, because %s's tables have "
+		"no alternative ports; use dmodk",
 		run->origin, run->routing.adaptive->name,
 		run_routing_origin(&run->routing, origin));
 }
@@ -127,8 +129,9 @@ static int check_choice(const struct fabric_routes *routes, const struct topolog
 		   : !run_config_chooses_routes(run) || set_has_choice(routes->set, topology))
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: %s has nothing to choose from: routing.algorithm %s has one route per pair of hosts on %s; expected routing.alternatives of 2 or more, or another algorithm or "
-		"topology",
+		"%s: %s has nothing to choose from, because routing.algorithm %s has one route "
+		"per pair of hosts on %s; set routing.alternatives to 2 or more, or use another "
+		"algorithm or topology",
 		run->origin, adapts ? run->routing.adaptive->name : run_config_chooser(run),
 		run->routing.algorithm->name, topology->name);
 }
@@ -143,7 +146,8 @@ static int check_classes(
 	if (rule == NULL || rule->classes <= run->sw.vcs)
 		return 0;
 	return error_set(error, EINVAL,
-		"%s: switch.vcs is %u; expected %u or more, because on this topology %s needs that many VC classes",
+		"%s: switch.vcs is %u, but must be %u or more, because %s needs that many VC "
+		"classes on this topology",
 		run->origin, run->sw.vcs, rule->classes, run_routing_origin(&run->routing, origin));
 }
 

@@ -64,7 +64,7 @@ int mapper_setup(const struct run_config *run, const struct topology *topology,
 
 	if (run->nic.mtu_bytes < PAYLOAD_MIN)
 		return error_set(error, EINVAL,
-			"%s: nic.mtu is %u; expected %u or more with a mapper", run->origin,
+			"%s: nic.mtu is %u, but must be %u or more with a mapper", run->origin,
 			run->nic.mtu_bytes, PAYLOAD_MIN);
 	*config = (struct mapper_config){
 		.algorithm = run->routing.algorithm,

@@ -474,7 +474,7 @@ int virtual_fabric_set_ranks(
 	workers = workers > 0 ? workers : 1;
 	if (fabric->mapper != NULL && (workers > 1 || ranks != NULL))
 		result = error_set(error, EINVAL,
-			"%s: mapper.after: mapper needs a single worker; expected '--workers 1', "
+			"%s: mapper.after: mapper requires a single worker; use '--workers 1', "
 			"or a time instead of 'mapper'",
 			fabric->run->origin);
 	else if (workers > 1 || ranks != NULL)

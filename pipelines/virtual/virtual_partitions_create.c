@@ -23,7 +23,7 @@ static int check(const struct virtual_fabric *fabric, struct error *error)
 	if (fabric->partitions->count > fabric->switches ||
 		fabric->partitions->count > VIRTUAL_WORKERS_MAX)
 		return error_set(error, EINVAL,
-			"%s: expected 1 to %u%s for a fabric with %u switch%s", text,
+			"%s: must be 1 to %u%s for a fabric with %u switch%s", text,
 			fabric->switches < VIRTUAL_WORKERS_MAX ? fabric->switches
 							       : VIRTUAL_WORKERS_MAX,
 			fabric->partitions->ranks != NULL ? " workers in total" : "",
@@ -99,11 +99,13 @@ static int cut(
 	if (partitions->lookahead.min_ps == 0 &&
 		topology_cut_delay(fabric->topology, partitions->of_device) != 0)
 		return error_set(error, EINVAL,
-			"%s: notifications of congestion and discarded frames reach other workers after the delay of a host's link; expected 'delay' above 0ps",
+			"%s: congestion notifications and discarded frames reach other workers "
+			"after the delay of a host's link, so 'delay' must be above 0ps",
 			virtual_partitions_text(fabric, text));
 	if (partitions->lookahead.min_ps == 0)
 		return error_set(error, EINVAL,
-			"%s: a link without delay would connect two workers; expected 'delay' above 0ps",
+			"%s: a link without delay would connect two workers; 'delay' must be "
+			"above 0ps",
 			virtual_partitions_text(fabric, text));
 	return 0;
 }

@@ -45,8 +45,8 @@ static int refuse(const struct virtual_fabric *fabric, const struct topology_lin
 	quantity_format(QUANTITY_SIZE, (uint64_t)headroom * FRAME_BLOCK_BYTES, has);
 	quantity_format(QUANTITY_SIZE, blocks * FRAME_BLOCK_BYTES, needs);
 	return error_set(error, EINVAL,
-		"%s: switch.buffer: pfc on the link from %s to %s needs %s of headroom per VC: "
-		"expected a buffer of at least %s, or a different switch.pfc.xoff",
+		"%s: switch.buffer: pfc on the link from %s to %s needs %s of headroom per VC; "
+		"use a buffer of at least %s, or a different switch.pfc.xoff",
 		fabric->run->origin, topology_device_name(fabric->topology, link->a),
 		topology_device_name(fabric->topology, link->b), has, needs);
 }
@@ -73,8 +73,8 @@ static int set_thresholds(struct virtual_fabric *fabric, const struct topology_l
 		pause->xon_blocks = pfc->xon_bytes / FRAME_BLOCK_BYTES;
 	if (pause->xon_blocks >= xoff)
 		return error_set(error, EINVAL,
-			"%s: switch.pfc.xon: expected less than xoff (%u bytes)",
-			fabric->run->origin, xoff * FRAME_BLOCK_BYTES);
+			"%s: switch.pfc.xon must be less than xoff (%u bytes)", fabric->run->origin,
+			xoff * FRAME_BLOCK_BYTES);
 	return 0;
 }
 

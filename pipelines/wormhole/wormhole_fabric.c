@@ -77,8 +77,8 @@ static int refuse_sample(const struct wormhole_fabric *fabric, struct error *err
 	quantity_format(QUANTITY_TIME, fabric->run->measure.sample_ps, sample);
 	quantity_format(QUANTITY_TIME, fabric->cycle_ps, cycle);
 	return error_set(error, EINVAL,
-		"%s: measure.sample: %s is less than a cycle; expected %s or more, the time of a "
-		"byte on a link",
+		"%s: measure.sample: %s is less than a cycle; use %s or more, the time of a byte "
+		"on a link",
 		fabric->run->origin, sample, cycle);
 }
 

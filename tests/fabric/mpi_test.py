@@ -210,7 +210,7 @@ class Mpi(unittest.TestCase):
             self.schedule(here / "s.goal", size)
             words += [":", "-n", "1", "--wdir", str(here), FABRIC, str(self.file), "--set",
                       "traffic=[{pattern: goal, file: /proc/self/cwd/s.goal}]"]
-        self.refused(2, "weft-fabric: rank 1: its /proc/self/cwd/s.goal differs from rank 0's; expected the same in "
+        self.refused(2, "weft-fabric: rank 1: its /proc/self/cwd/s.goal differs from rank 0's, but must be the same in "
                      "all ranks\n", *MPIRUN, *words[1:])
 
     def test_a_deadlock_across_processes_is_found_and_told_as_in_one(self):
@@ -247,9 +247,9 @@ class Mpi(unittest.TestCase):
         for number in ("0", "257", "x", ""):
             self.refused(2, f"weft run: --mpi '{number}': expected a number of processes from 1 to 256\n",
                          WEFT, "run", str(self.file), "--mpi", number)
-        self.run_refused("--mpi 7: expected 1 to 6 workers in total for a fabric with 6 switches", "--mpi", "7",
+        self.run_refused("--mpi 7: must be 1 to 6 workers in total for a fabric with 6 switches", "--mpi", "7",
                          "--set", "topology=rlft:ports=4,stages=2")
-        self.run_refused("--mpi 2 --workers 11: expected 1 to 20 workers in total for a fabric with 20 switches",
+        self.run_refused("--mpi 2 --workers 11: must be 1 to 20 workers in total for a fabric with 20 switches",
                          "--mpi", "2", "--workers", "11")
 
     def test_a_wrong_file_is_told_once(self):
@@ -280,15 +280,14 @@ class Mpi(unittest.TestCase):
                          "--mpi", "2", "--clock", "real")
         self.refused(2, "weft run: --web cannot be combined with --mpi; 'weft web RESULT.json' shows the result\n",
                      WEFT, "run", str(self.file), "--mpi", "2", "--web")
-        self.run_refused("--mpi 2: a link without delay would connect two workers; "
-                         "expected 'delay' above 0ps", "--mpi", "2", "--set", "link.delay=0ns")
+        self.run_refused("--mpi 2: a link without delay would connect two workers; 'delay' must be above 0ps", "--mpi", "2", "--set", "link.delay=0ns")
 
     def test_processes_that_would_run_something_else_are_refused(self):
         other = self.dir / "other.yaml"
         other.write_text(RUN.replace("60%", "50%"))
         for what, words in (("seed", (str(self.file), "--set", "seed=7")), ("configuration", (str(other),)),
                             ("number of --workers", (str(self.file), "--workers", "2"))):
-            self.refused(2, f"weft-fabric: rank 1: its {what} differs from rank 0's; expected the same in all ranks\n",
+            self.refused(2, f"weft-fabric: rank 1: its {what} differs from rank 0's, but must be the same in all ranks\n",
                          *MPIRUN, "-n", "1", FABRIC, str(self.file), ":", "-n", "1", FABRIC, *words)
         self.refused(2, "weft-fabric: rank 1: nowhere.yaml: No such file or directory\n",
                      *MPIRUN, "-n", "1", FABRIC, str(self.file), ":", "-n", "1", FABRIC, "nowhere.yaml")
@@ -303,7 +302,7 @@ class Mpi(unittest.TestCase):
             (here / "run.yaml").write_text(RUN.replace('"rlft:ports=4,stages=3"', "/proc/self/cwd/t.yaml")
                                            .replace("30ns", "9ns"))
             words += [":", "-n", "1", "--wdir", str(here), FABRIC, "run.yaml"]
-        self.refused(2, "weft-fabric: rank 1: its topology differs from rank 0's; expected the same in all ranks\n",
+        self.refused(2, "weft-fabric: rank 1: its topology differs from rank 0's, but must be the same in all ranks\n",
                      *MPIRUN, *words[1:])
 
     def start(self, *words):

@@ -393,6 +393,6 @@ UNIT_TEST(tables_without_alternatives_are_refused)
 {
 	virtual_lab_assert_refused(tree,
 		VIRTUAL_LAB_SET("routing.algorithm=ud", "routing.adaptive=arn"),
-		"test: routing.adaptive: arn has nothing to choose from, because the tables of "
-		"routing.algorithm ud have no alternative ports; expected dmodk");
+		"test: routing.adaptive: arn has nothing to choose from, because "
+		"routing.algorithm ud's tables have no alternative ports; use dmodk");
 }

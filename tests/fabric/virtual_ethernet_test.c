@@ -94,8 +94,8 @@ UNIT_TEST(without_headroom_frames_are_dropped)
 UNIT_TEST(a_buffer_below_the_headroom_is_refused)
 {
 	virtual_lab_assert_refused(tree, VIRTUAL_LAB_SET("switch.buffer=16KiB"),
-		"test: switch.buffer: pfc on the link from h0 to s0 needs 21120B of headroom per VC: "
-		"expected a buffer of at least 29568B, or a different switch.pfc.xoff");
+		"test: switch.buffer: pfc on the link from h0 to s0 needs 21120B of headroom "
+		"per VC; use a buffer of at least 29568B, or a different switch.pfc.xoff");
 }
 
 /* A frame that waits for a pause frame arrives later by the pause frame's time on the link. */

@@ -233,5 +233,5 @@ UNIT_TEST(several_workers_are_refused)
 	virtual_lab_open(&lab, burst, VIRTUAL_LAB_SET(MAPPER(""), CUT));
 	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"test: mapper.after: mapper needs a single worker; expected '--workers 1', or a time instead of 'mapper'");
+		"test: mapper.after: mapper requires a single worker; use '--workers 1', or a time instead of 'mapper'");
 }

@@ -234,7 +234,7 @@ UNIT_TEST(more_workers_in_all_than_switches_are_refused)
 	struct drawn drawn = {.sets = 0};
 
 	expect_refused(&drawn, 3, 7,
-		"--mpi 3 --workers 7: expected 1 to 20 workers in total for a fabric with 20 "
+		"--mpi 3 --workers 7: must be 1 to 20 workers in total for a fabric with 20 "
 		"switches");
 }
 
@@ -243,7 +243,7 @@ UNIT_TEST(links_without_delay_are_refused)
 	struct drawn drawn = {.set = {"link.delay=0ns"}, .sets = 1};
 
 	expect_refused(&drawn, 2, 1,
-		"--mpi 2: a link without delay would connect two workers; expected 'delay' above 0ps");
+		"--mpi 2: a link without delay would connect two workers; 'delay' must be above 0ps");
 }
 
 /* A rank runs out of memory for packets. */

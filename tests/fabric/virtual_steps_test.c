@@ -97,6 +97,6 @@ UNIT_TEST(several_paths_carry_more_than_one)
 UNIT_TEST(fewer_vcs_than_classes_are_refused)
 {
 	virtual_lab_assert_refused(torus, VIRTUAL_LAB_SET("switch.vcs=3"),
-		"test: switch.vcs is 3; expected 4 or more, because on this topology routing.algorithm msp "
-		"needs that many VC classes");
+		"test: switch.vcs is 3, but must be 4 or more, because routing.algorithm msp "
+		"needs that many VC classes on this topology");
 }

@@ -87,7 +87,7 @@ static void expect_refused(const char *const *sets, const char *why)
 UNIT_TEST(what_only_one_worker_can_run_is_refused_by_its_name)
 {
 	expect_refused(SETS("link.delay=0ns"),
-		"--workers 2: a link without delay would connect two workers; expected 'delay' above 0ps");
+		"--workers 2: a link without delay would connect two workers; 'delay' must be above 0ps");
 }
 
 UNIT_TEST(more_workers_than_switches_or_than_the_limit_are_refused)
@@ -100,10 +100,10 @@ UNIT_TEST(more_workers_than_switches_or_than_the_limit_are_refused)
 
 	assert_null(drawn_result(drawn_plain, &drawn, NULL, 21, &error));
 	assert_string_equal(
-		error.text, "--workers 21: expected 1 to 20 for a fabric with 20 switches");
+		error.text, "--workers 21: must be 1 to 20 for a fabric with 20 switches");
 	assert_null(drawn_result(drawn_plain, &large, NULL, 257, &error));
 	assert_string_equal(
-		error.text, "--workers 257: expected 1 to 256 for a fabric with 300 switches");
+		error.text, "--workers 257: must be 1 to 256 for a fabric with 300 switches");
 }
 
 /* Returns the bytes of a file, followed by a NUL. */

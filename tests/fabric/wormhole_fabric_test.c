@@ -374,7 +374,7 @@ UNIT_TEST(a_sample_shorter_than_a_cycle_is_refused)
 	static const char *const slow[] = {"link.rate=1Mbps", "measure.sample=7999ns"};
 
 	expect_refusal_of(
-		slow, 2, "test: measure.sample: 7999ns is less than a cycle; expected 8us or more");
+		slow, 2, "test: measure.sample: 7999ns is less than a cycle; use 8us or more");
 }
 
 UNIT_TEST(what_it_cannot_be_is_refused)
@@ -382,12 +382,12 @@ UNIT_TEST(what_it_cannot_be_is_refused)
 	expect_refusal("switch.flow-control=credit", "flow-control: stop-go");
 	expect_refusal("switch.voq=true", "one queue per input");
 	expect_refusal("routing.mode=table", "routing.mode: source");
-	expect_refusal("routing.algorithm=minhop", "freedom from deadlock");
+	expect_refusal("routing.algorithm=minhop", "may deadlock; use a deadlock-free");
 	expect_refusal("clock=real", "clock: virtual");
 	expect_refusal("switch.go=17B", "run empty within a message");
 	expect_refusal("switch.buffer=71B", "overflow");
 	expect_refusal("link.delay=200ns", "overflow");
-	expect_refusal("switch.routing-delay=0ns", "at least one cycle each");
+	expect_refusal("switch.routing-delay=0ns", "each be one cycle or more");
 	expect_refusal("topology={link: {rate: 10Gbps, delay: 30ns}, switches: [{name: s, ports: "
 		       "2}], hosts: [{name: x}, {name: y}], links: [{a: x:0, b: s:0}, {a: y:0, b: "
 		       "s:1}]}",

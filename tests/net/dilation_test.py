@@ -265,14 +265,14 @@ class Auto(unittest.TestCase):
     def test_without_traffic_there_is_nothing_to_choose_by(self):
         done, _ = self.run_file(RUN.replace("[{pattern: uniform, load: 20%, message: 1KiB}]", "[]"))
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("dilation: auto is measured with the file's traffic, but there is none; expected a number", done.stderr)
+        self.assertIn("dilation: auto is measured with the file's traffic, but there is none; use a number", done.stderr)
 
     def test_without_a_frame_nothing_is_chosen(self):
         late = RUN.replace("message: 1KiB", "message: 1KiB, start: 50s").replace("duration: 5ms", "duration: 60s")
         for demand in ("", "fidelity: {late: 1ms, share: 90%}\n"):
             done, path = self.run_file(late + demand)
             self.assertEqual(done.returncode, 2, done.stderr)
-            self.assertIn("dilation: auto: no data frame arrived within 2 s with dilation 1; expected a number, or more traffic",
+            self.assertIn("dilation: auto: no data frame arrived within 2 s with dilation 1; use a number, or more traffic",
                           done.stderr)
             self.assertFalse(path.exists() and path.stat().st_size)
 
@@ -290,7 +290,7 @@ class Auto(unittest.TestCase):
         self.addCleanup(lab.remove)
         done = lab.weft("up")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("dilation: auto requires a lab with a single process; expected a number", done.stderr)
+        self.assertIn("dilation: auto requires a lab with a single process; use a number", done.stderr)
 
 
 class Override(unittest.TestCase):

@@ -137,7 +137,7 @@ class Fabric(unittest.TestCase):
         done = self.weft("run", self.file, "--set", "topology=ring:switches=8,hosts=1",
                          "--set", "routing.algorithm=dor")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("switch.vcs is 1; expected 2 or more", done.stderr)
+        self.assertIn("switch.vcs is 1, but must be 2 or more", done.stderr)
 
     def test_a_mapper_finds_the_fabric_and_its_routes(self):
         for args in (("routing.mode=source",), ("routing.algorithm=dmodk", "routing.mode=table"),

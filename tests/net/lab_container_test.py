@@ -190,8 +190,8 @@ class Refused(unittest.TestCase):
                                  (plain, ("--containerlab", "-o", "x.yaml"), "-o x.yaml: expected a file name that ends in .clab.yml"),
                                  (plain, ("--containerlab", "-o", "a:b.clab.yml"), "contains no ':'"),
                                  (plain, ("--containerlab", "-o", "no/x.clab.yml"), "-o no/x.clab.yml: No such file"),
-                                 (plain + machine, ("--containerlab",), "expected no 'machines'"),
-                                 (bound, ("--containerlab",), "expected a topology without 'ports'"),
+                                 (plain + machine, ("--containerlab",), "'machines' is not allowed"),
+                                 (bound, ("--containerlab",), "'ports' is not allowed"),
                                  (long, ("--containerlab",), f"device {name}: not usable as a container name"),
                                  (plain + "mapper: {key: missing}\n", ("--containerlab",), "missing: No such file")):
             code, err, files = self.export(text, *words)

@@ -143,8 +143,7 @@ class OnOneLab:
         path = os.path.join(lab.folder, "found.png")
         done = lab.weft("map", "-o", path)
         self.assertEqual(done.returncode, 2)
-        self.assertEqual(done.stderr, f"weft lab map: -o {path}: expected a file that ends in .yaml, .yml, "
-                         ".json, .dot or .gv\n")
+        self.assertEqual(done.stderr, f"weft lab map: -o {path}: the file must end in .yaml, .yml, .json, .dot or .gv\n")
         self.assertFalse(os.path.exists(path))
 
     def join_at_the_end(self, port):

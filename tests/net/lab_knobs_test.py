@@ -300,12 +300,11 @@ class Knobs(unittest.TestCase):
 
     def test_what_a_run_cannot_change_is_refused(self):
         two = "{pattern: uniform, from: all, load: 5%, message: 1KiB}"
-        for word, text in (("nic.mtu=1KiB", "--set nic.mtu=1KiB: a run cannot change 'nic.mtu' while lab " + self.lab.name + " is up; "
-                            "expected seed, or a key of traffic, events, measure or fidelity"),
-                           ("topology=ring:switches=3,hosts=1", "a run cannot change 'topology'"),
+        for word, text in (("nic.mtu=1KiB", "--set nic.mtu=1KiB: 'nic.mtu' cannot change while lab " + self.lab.name + " is up; a run can only change seed and keys of traffic, events, measure and fidelity"),
+                           ("topology=ring:switches=3,hosts=1", "'topology' cannot change"),
                            ("traffic.0.load=much", "--set traffic.0.load: "),
                            ("traffic.0.to=[h9]", "h9"),
-                           (f"traffic=[{two}, {two}]", "--set: 2 traffic entries; expected 1, as in the lab")):
+                           (f"traffic=[{two}, {two}]", "--set: there are 2 traffic entries, but the lab has 1")):
             done = self.lab.weft("run", "--set", word)
             self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
             self.assertIn(text, done.stderr)
@@ -386,11 +385,11 @@ class Knobs(unittest.TestCase):
         self.assertEqual([process["pid"] for process in self.lab.status()["processes"]], pids)
 
     def test_what_cannot_be_set_is_refused(self):
-        for words, text in ((("h0:0", "rate=0Mbps"), "'rate=0Mbps': expected at least 1kbps"),
+        for words, text in ((("h0:0", "rate=0Mbps"), "'rate=0Mbps': must be at least 1kbps"),
                             (("s0:2", "speed=1"), "'speed=1': expected reset, or rate="),
                             (("s0:2", "rate=fast"), "'rate=fast': expected a rate with its unit"),
-                            (("s0:2", "corrupt=101%"), "'corrupt=101%': expected at most 100%"),
-                            (("h0:0", "delay=1001s"), "'delay=1001s': expected at most 1000s"),
+                            (("s0:2", "corrupt=101%"), "'corrupt=101%': must be at most 100%"),
+                            (("h0:0", "delay=1001s"), "'delay=1001s': must be at most 1000s"),
                             (("s0:9", "reset"), "s0:9: no such cable"), (("s7:*", "reset"), "s7:*: no such cable"),
                             (("all>", "reset"), "all>: no such cable")):
             done = self.lab.weft("set", *words)

@@ -320,7 +320,7 @@ class Replay(unittest.TestCase):
             out.write(b"\1")
         for words, said in (((self.capture,), "some.pcap: packet 6: truncated dump file"),
                             ((__file__,), ": not a capture: "),
-                            ((self.capture, "--host", "h9"), "--host h9: expected a host that has an address in the lab's 'edges'"),
+                            ((self.capture, "--host", "h9"), "--host h9: the host must have an address in the lab's 'edges'"),
                             ((self.capture, "--speed", "2", "--load", "1%"), "'speed' and 'load' both set the pace"),
                             ((self.capture, "--loop", "2", "--loop", "2"), "--loop: may be given only once")):
             done = self.lab.weft("replay", *words)

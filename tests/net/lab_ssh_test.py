@@ -408,7 +408,7 @@ class Refused(Console):
     def test_processes_are_not_chosen_over_ssh(self):
         code, _, err = self.weft("up", self.file, "--process", "s0")
         self.assertEqual(code, 2)
-        self.assertRegex(err, "the lab file has 'machines'; expected --machine NAME with --process")
+        self.assertRegex(err, "the lab file has 'machines'; use --machine NAME with --process")
 
 
 if __name__ == "__main__":

@@ -265,7 +265,7 @@ class WhyPage(unittest.TestCase):
         self.assertEqual(page.complaints(), [])
 
     def test_another_document_is_refused(self):
-        for file, said in (("result.json", "expected a document of 'weft why --json'"), ("none.json", "No such file or directory")):
+        for file, said in (("result.json", "not a document of 'weft why --json'"), ("none.json", "No such file or directory")):
             done = subprocess.run([WEFT, "web", self.path["result.json"], "--why", os.path.join(self.folder, file)], text=True, capture_output=True,
                                   timeout=60, check=False)
             self.assertEqual((done.returncode, done.stdout), (2, ""))

@@ -340,7 +340,7 @@ class RunPage(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("weft run: --web 0.0.0.0:0: expected a loopback address", said)
         code, said = self.refuse("--json", "-")
-        self.assertEqual((code, "expected a file after --json" in said), (2, True), said)
+        self.assertEqual((code, "--web requires a file after --json" in said), (2, True), said)
         code, said = self.refuse("--set", "measure.link-series=true", "--set", "measure.duration=900ms", "--set",
                                  "measure.sample=1us")
         self.assertEqual(code, 2)

@@ -153,7 +153,7 @@ class VirtualClock(Routes):
         self.compute(TORUS, "dor", "--tables")
         done = weft("run", self.file, *sets([f"routing.file={self.routes}", "switch.vcs=1"]))
         self.assertEqual(done.returncode, 2)
-        self.assertIn("switch.vcs is 1; expected 2 or more, because on this topology routing.file needs that many VC classes", done.stderr)
+        self.assertIn("switch.vcs is 1, but must be 2 or more, because routing.file needs that many VC classes on this topology", done.stderr)
 
     def test_a_sweep_takes_files_and_sees_when_one_has_changed(self):
         self.write(IRREGULAR, duration="50us")

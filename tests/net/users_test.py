@@ -145,7 +145,7 @@ class Users(unittest.TestCase):
         os.unlink(run_dir + ".lock")
         os.link(target, run_dir + ".lock")
         self.refused([WEFT, "lab", "down", lab, "--run-dir", run_dir],
-                     "run.lock: expected a file of user 0 without hard links")
+                     "run.lock: the file must belong to user 0 and have no hard links")
         with open(target, encoding="utf-8") as file:
             self.assertEqual(file.read(), "precious")
 

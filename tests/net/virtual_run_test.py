@@ -113,7 +113,7 @@ class VirtualRun(unittest.TestCase):
             make()
             whole, part = (weft([WEFT, "audit", path, *run, *partial]) for partial in ((), ("--partial",)))
             self.assertEqual((whole.returncode, whole.stdout), (2, ""))
-            self.assertRegex(whole.stderr, f"^weft audit: .* the first is h0:0 .{why}.*; expected complete captures of all ports, or --partial\n$")
+            self.assertRegex(whole.stderr, f"^weft audit: .* the first is h0:0 .{why}.*; use complete captures of all ports, or --partial\n$")
             self.assertEqual(part.returncode, 0, part.stdout + part.stderr)
             self.assertRegex(part.stdout, f"(?m)^not checked +h0:0 is partly captured .{why}.*checks 1, 3, 4, 5, 7, 8.$")
             cause = weft([WEFT, "why", path, *run])
@@ -128,7 +128,7 @@ class VirtualRun(unittest.TestCase):
                               capture_output=True, text=True, timeout=240, check=False)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertRegex(done.stderr, f"^weft audit: {plain}: contains the data frames of \\w+:\\d twice but no port names, as after "
-                                      "'editcap -F pcap'; expected the original capture\n$")
+                                      "'editcap -F pcap'; use the original capture\n$")
 
     def test_the_capture_that_ends_the_audit_of_the_others_is_named(self):
         files = {"h0": "200us", "h1": "100us"}
@@ -231,7 +231,7 @@ class VirtualRun(unittest.TestCase):
         for option in ("--json", "--csv"):
             done = self.run_file(option, str(self.dir), "--set", "measure.duration=1000s", "--set", "measure.sample=1s")
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn("is a folder; expected a file", done.stderr)
+            self.assertIn("is a folder; use a file name", done.stderr)
 
     def test_samples_on_standard_output_are_nothing_else(self):
         done = subprocess.run([os.path.abspath(WEFT), "run", "run.yaml", "--csv", "-"], cwd=self.dir, timeout=240,
@@ -259,7 +259,7 @@ class VirtualRun(unittest.TestCase):
         path = str(self.dir / "out")
         done = self.run_file("--json", path, "--csv", path)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("expected two different files", done.stderr)
+        self.assertIn("must be two different files", done.stderr)
         self.assertEqual(self.run_file("--json", "/dev/null", "--csv", "/dev/null").returncode, 0)
 
     def test_any_run_can_be_explained_instead(self):

@@ -197,7 +197,7 @@ class Disk(Setup):
         for part in ("up", "apply"):
             done = subprocess.run([WEFT, "lab", part, self.lab.name], text=True, capture_output=True, timeout=240,
                                   check=False)
-            self.one_line(2, done, rf"{self.lab.name}: this is the name of a lab that is up; expected its lab file, {self.lab.file}\Z", part)
+            self.one_line(2, done, rf"{self.lab.name}: this is the name of a lab that is up; use its lab file, {self.lab.file}\Z", part)
 
 
 if __name__ == "__main__":

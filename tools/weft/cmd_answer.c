@@ -92,7 +92,8 @@ static int read_overrides(struct overrides *overrides, const json_t *list, struc
 	overrides->count = overrides->sets = 0;
 	for (size_t i = 0; (pair = json_array_get((json_t *)list, i)) != NULL; i++) {
 		if (overrides->count == OVERRIDES_MAX || read_override(overrides, pair) < 0)
-			return error_set(error, EINVAL, "expected at most %u overrides", SETS_MAX);
+			return error_set(
+				error, EINVAL, "at most %u overrides are allowed", SETS_MAX);
 	}
 	return 0;
 }

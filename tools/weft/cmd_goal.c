@@ -248,7 +248,7 @@ static int check(int argc, char **argv)
 	int result;
 
 	if (argc != 2)
-		return command_fail("goal check", EXIT_BAD_REQUEST, "expected one file");
+		return command_fail("goal check", EXIT_BAD_REQUEST, "exactly one file is required");
 	goal = goal_load(argv[1], &error);
 	if (goal == NULL)
 		return command_error("goal check", -errno, &error);

@@ -327,9 +327,9 @@ static int parse(struct run_request *request, int argc, char **argv)
 		return result;
 	if (argc > 1)
 		return command_fail("run", EXIT_BAD_REQUEST,
-			"expected one run file; found a second: '%s'", argv[1]);
+			"only one run file is allowed; found a second: '%s'", argv[1]);
 	if (argc == 0)
-		return command_fail("run", EXIT_BAD_REQUEST, "expected a run file");
+		return command_fail("run", EXIT_BAD_REQUEST, "a run file is required");
 	request->file = argv[0];
 	return EXIT_DONE;
 }
@@ -444,7 +444,7 @@ static int run_with_page(int argc, char **argv, const char *address)
 		return result;
 	if (request.json != NULL && strcmp(request.json, "-") == 0)
 		return command_fail(
-			"run", EXIT_BAD_REQUEST, "--web: expected a file after --json, not '-'");
+			"run", EXIT_BAD_REQUEST, "--web requires a file after --json, not '-'");
 	config = load(&request, &result);
 	if (config == NULL)
 		return result;

@@ -220,7 +220,7 @@ int ranks_compare(
 	if (ranks->own != 0 &&
 		(ranks->in[0].used != size || memcmp(ranks->in[0].bytes, bytes, size) != 0))
 		result = error_set(error, EINVAL,
-			"its %s differs from rank 0's; expected the same in all ranks", what);
+			"its %s differs from rank 0's, but must be the same in all ranks", what);
 	return ranks_agree(ranks, result, error);
 }
 

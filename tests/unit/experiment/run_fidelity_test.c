@@ -271,8 +271,8 @@ CLAIM(the_dilation_is_the_lowest_that_meets_the_demand)
 	histogram_record_times(&result->fidelity.late_ns, 20000 * (uint64_t)MS, 1000);
 	assert_int_equal(run_fidelity_dilation(late, &demand, 1), 0);
 	run_fidelity_judge(result, &demand, 1);
-	assert_non_null(strstr(
-		result->reason[0].text, "were late by up to 20 s; 'dilation: auto' finds"));
+	assert_non_null(
+		strstr(result->reason[0].text, "were late by up to 20 s; 'dilation: auto' finds"));
 }
 
 /* Returns the lateness of arrivals on a machine that stalls, with a clock dilated by 'dilation'.

@@ -193,8 +193,8 @@ UNIT_TEST(a_port_sends_to_no_port_that_is_drawn_in_another_plane)
 
 	open_rails(&run, "h0:1");
 	assert_null(run.hosts);
-	assert_non_null(
-		strstr(run.error.text, "a packet goes from h0:1 to h1:0, but no cables lead there"));
+	assert_non_null(strstr(
+		run.error.text, "a packet goes from h0:1 to h1:0, but no cables lead there"));
 }
 
 /* The mean distance of the five packets is 2250 ns. */

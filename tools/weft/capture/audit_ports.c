@@ -121,7 +121,8 @@ static int check_rate(const struct audit_subject *subject, uint32_t file,
 	quantity_format(QUANTITY_RATE, from->rate_bps, there);
 	quantity_format(QUANTITY_RATE, rate_bps, here);
 	return error_set(error, EINVAL,
-		"%s: the rate of %s is %s; expected %s: the capture is from a different fabric",
+		"%s: the rate of %s is %s, but should be %s; the capture is from a different "
+		"fabric",
 		subject->reader[file].path, from->name, there, here);
 }
 
@@ -143,7 +144,7 @@ static int check_sender(const struct audit_subject *subject, uint32_t file,
 	if (subject->fabric != 0 && fabric != subject->fabric)
 		return error_set(error, EINVAL,
 			"%s: frame %" PRIu64
-			" of %s belongs to fabric %u; expected %u: the capture is from a different fabric",
+			" of %s belongs to fabric %u, not %u; the capture is from a different fabric",
 			subject->reader[file].path, packet->number, name, fabric, subject->fabric);
 	if (sender == expected)
 		return 0;
@@ -151,7 +152,7 @@ static int check_sender(const struct audit_subject *subject, uint32_t file,
 		audit_way_name(subject->topology, sender, other);
 	return error_set(error, EINVAL,
 		"%s: frame %" PRIu64
-		" of %s was sent by %s; expected %s: the capture is from a different fabric",
+		" of %s was sent by %s, not %s; the capture is from a different fabric",
 		subject->reader[file].path, packet->number, name, other,
 		audit_way_name(subject->topology, expected, right));
 }
@@ -257,7 +258,8 @@ static int refuse_repeats(const struct audit_subject *subject, uint32_t file,
 	for (uint32_t way = 0; way < 2 * subject->topology->links; way++)
 		if (3 * (uint64_t)repeats->way[way].again > repeats->way[way].data)
 			return error_set(error, EINVAL,
-				"%s: contains the data frames of %s twice but no port names, as after 'editcap -F pcap'; expected the original capture",
+				"%s: contains the data frames of %s twice but no port names, as "
+				"after 'editcap -F pcap'; use the original capture",
 				subject->reader[file].path,
 				audit_way_name(subject->topology, way, name));
 	return 0;
@@ -328,7 +330,8 @@ static int find_file(
 	capture_reader_rewind(reader);
 	if (result == 0 && wires && !any)
 		return error_set(error, EINVAL,
-			"%s: no frame belongs to a port of this topology; expected a capture of a port or a link",
+			"%s: no frame belongs to a port of this topology; use a capture of a "
+			"port or a link",
 			reader->path);
 	note_parts(subject, file, owner);
 	return result;

@@ -37,10 +37,11 @@ int audit_request_check(const struct audit_request *request, const char *command
 		(request->run != NULL) + (request->lab != NULL) + (request->topology != NULL);
 
 	if (request->files == 0)
-		return command_fail(command, EXIT_BAD_REQUEST, "expected a capture file");
+		return command_fail(command, EXIT_BAD_REQUEST, "a capture file is required");
 	if (subjects != 1)
 		return command_fail(command, EXIT_BAD_REQUEST,
-			"expected one of --run, --lab and --topology, which define the rules of the fabric");
+			"one of --run, --lab and --topology is required, to define the fabric's "
+			"rules");
 	if (request->routes != NULL && request->topology == NULL)
 		return command_fail(command, EXIT_BAD_REQUEST, "--routes requires --topology");
 	if (request->sets > 0 && request->run == NULL)
@@ -157,8 +158,11 @@ static int find_clock(struct audit_subject *subject, struct error *error)
 	}
 	if (real && subject->virtual)
 		return error_set(error, EINVAL,
-			"some captures are from the virtual clock, others from the real clock; expected captures from one run or lab");
-	return real || subject->virtual ? 0 : error_set(error, EINVAL, "no frames in the captures");
+			"some captures are from the virtual clock, others from the real clock; "
+			"use captures from one run or lab");
+	return real || subject->virtual
+		       ? 0
+		       : error_set(error, EINVAL, "the captures contain no frames");
 }
 
 /* Sets the times between which the captures are complete. */

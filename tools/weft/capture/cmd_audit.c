@@ -139,7 +139,7 @@ static int parse(int argc, char **argv, struct request *request)
 	request->audit.files = (uint32_t)argc;
 	if (request->mark != NULL && argc > 1)
 		return command_fail(COMMAND, EXIT_BAD_REQUEST,
-			"--mark: expected a single FILE, so that frames keep their numbers");
+			"--mark requires a single FILE, so that frames keep their numbers");
 	return audit_request_check(&request->audit, COMMAND);
 }
 
@@ -312,10 +312,11 @@ static int check_complete(const struct audit_subject *subject, const struct audi
 
 	if (missing != NULL && !request->partial)
 		code = command_fail(COMMAND, EXIT_BAD_REQUEST,
-			"%s; expected complete captures of all ports, or --partial", missing);
+			"%s; use complete captures of all ports, or --partial", missing);
 	else if (subject->cut && !request->partial)
 		code = command_fail(COMMAND, EXIT_BAD_REQUEST,
-			"frames in the captures are truncated; expected whole frames, or --partial");
+			"frames in the captures are truncated; capture whole frames, or use "
+			"--partial");
 	free(missing);
 	return code;
 }

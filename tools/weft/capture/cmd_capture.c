@@ -141,7 +141,7 @@ int cmd_capture(int argc, char **argv)
 	if (result != EXIT_DONE)
 		return result;
 	if (argc != 1)
-		return command_fail(COMMAND, EXIT_BAD_REQUEST, "expected one capture");
+		return command_fail(COMMAND, EXIT_BAD_REQUEST, "exactly one capture is required");
 	out.inputs[0] = argv[0];
 	return run(argv[0], &out);
 }

@@ -362,7 +362,7 @@ static int add_named(struct capture_run *run, const char *name, struct error *er
 	if (topology_find_port(run->lab.topology, name, &port) < 0 ||
 		topology_link_at(run->lab.topology, port) == NULL)
 		return error_set(error, EINVAL,
-			"%s: no such port with a cable in %s; expected one such as s0:1", name,
+			"%s: no such port with a cable in %s; use one such as s0:1", name,
 			run->lab.path);
 	return add_tap(run, port, error);
 }

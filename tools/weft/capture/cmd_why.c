@@ -90,7 +90,7 @@ static int parse(int argc, char **argv, struct request *request)
 			request->goal >
 		1)
 		return command_fail(COMMAND, EXIT_BAD_REQUEST,
-			"expected one of --slowest, --message, --frame and --goal");
+			"only one of --slowest, --message, --frame and --goal is allowed");
 	request->audit.file = (const char *const *)argv;
 	request->audit.files = (uint32_t)argc;
 	return audit_request_check(&request->audit, COMMAND);

@@ -171,7 +171,8 @@ int capture_output_open(struct capture_output *output, const char *path,
 		return error_set(error, EINVAL, "--rotate: expected -o FILE");
 	if (isatty(STDOUT_FILENO))
 		return error_set(error, EINVAL,
-			"standard output is a terminal; expected -o FILE, or a pipe into 'wireshark -k -i -'");
+			"standard output is a terminal; use -o FILE, or pipe into 'wireshark -k "
+			"-i -'");
 	return 0;
 }
 

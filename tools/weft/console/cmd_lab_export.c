@@ -35,7 +35,8 @@ static int check_name(const char *name, struct error *error)
 		strchr("._-", name[0]) == NULL)
 		return 0;
 	return error_set(error, EINVAL,
-		"device %s: not usable as a container name; expected at most %d letters, digits, '.', '_' and '-', starting with a letter or digit",
+		"device %s cannot be a container name; use at most %d letters, digits, '.', '_' "
+		"and '-', starting with a letter or digit",
 		name, LAB_NAME_MAX - 1);
 }
 
@@ -43,11 +44,11 @@ static int check(const struct lab *lab, struct error *error)
 {
 	if (lab->config->machines.count > 0)
 		return error_set(error, EINVAL,
-			"%s: expected no 'machines', because each device gets a container",
+			"%s: 'machines' is not allowed, because each device gets a container",
 			lab->path);
 	if (lab->topology->bindings > 0)
 		return error_set(error, EINVAL,
-			"%s: expected a topology without 'ports', because containerlab creates the cables",
+			"%s: 'ports' is not allowed, because containerlab creates the cables",
 			lab->path);
 	return 0;
 }
@@ -78,7 +79,7 @@ static int add_machine(struct lab_config *config, const char *device, struct err
 		return result;
 	if (config->machines.count == LAB_MACHINES_MAX)
 		return error_set(error, EINVAL,
-			"expected at most %d containers; combine devices with 'groups'",
+			"at most %d containers are allowed; combine devices with 'groups'",
 			LAB_MACHINES_MAX);
 	machine->devices = group != NULL ? group->count : 1;
 	machine->device = calloc(machine->devices, sizeof(*machine->device));
@@ -240,7 +241,7 @@ static int find_base(const char *output, char base[PATH_MAX], struct error *erro
 		return error_set(error, errno, "-o %s: %s", output, strerror(errno));
 	snprintf(copy, sizeof(copy), "%.*s", (int)(length - end), output);
 	if (snprintf(base, PATH_MAX, "%s/%s", folder, basename(copy)) >= PATH_MAX)
-		return error_set(error, ENAMETOOLONG, "-o %s: expected a shorter path", output);
+		return error_set(error, ENAMETOOLONG, "-o %s: the path is too long", output);
 	return 0;
 }
 

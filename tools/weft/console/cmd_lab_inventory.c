@@ -102,8 +102,7 @@ enum weft_exit cmd_lab_inventory(const struct lab_arguments *arguments)
 	if (result < 0)
 		return command_error(COMMAND, result, &error);
 	if (lab.config->machines.count == 0)
-		result = error_set(
-			&error, EINVAL, "%s: expected a lab file with 'machines'", lab.path);
+		result = error_set(&error, EINVAL, "%s: the lab file has no 'machines'", lab.path);
 	else
 		command_print_json(inventory(&lab), 0);
 	lab_close(&lab);

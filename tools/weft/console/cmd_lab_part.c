@@ -103,7 +103,7 @@ static json_t *do_open(struct part *part, const json_t *request)
 				      version),
 			&error);
 	if (!is_name(lab_text(request, "lab")) || !is_name(lab_text(request, "machine")))
-		return refused("expected the names of a lab and a machine");
+		return refused("the names of a lab and a machine are required");
 	snprintf(part->lab, sizeof(part->lab), "%s", lab_text(request, "lab"));
 	snprintf(part->machine, sizeof(part->machine), "%s", lab_text(request, "machine"));
 	runtime_dir_labs(labs);

@@ -218,11 +218,12 @@ static int check(const struct console *console, struct error *error)
 
 	if (console->lab->config->run.dilation == RUN_DILATION_AUTO)
 		return error_set(error, EINVAL,
-			"%s: dilation: auto requires a lab with a single process; expected a number",
+			"%s: dilation: auto requires a lab with a single process; use a number",
 			console->lab->path);
 	if (arguments->only_count > 0 || arguments->alone)
 		return error_set(error, EINVAL,
-			"%s: the lab file has 'machines'; expected --machine NAME with --process or --alone",
+			"%s: the lab file has 'machines'; use --machine NAME with --process or "
+			"--alone",
 			console->lab->path);
 	if (result == 0)
 		result = lab_up_check_files(console->lab, error);

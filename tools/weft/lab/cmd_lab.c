@@ -422,7 +422,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case 'i':
 		arguments->interval_ps = parse_time("interval", text, state);
 		if (arguments->interval_ps < INTERVAL_MIN_PS)
-			argp_error(state, "--interval %s: expected at least 100ms", text);
+			argp_error(state, "--interval %s: must be at least 100ms", text);
 		return 0;
 	case 'p':
 	case 's':

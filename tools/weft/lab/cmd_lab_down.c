@@ -227,7 +227,7 @@ static int check(const struct lab_arguments *arguments, const struct lab *lab,
 			"lab %s runs in a single process; 'weft lab up --restart' restarts the whole lab",
 			lab->plan->lab);
 	if (arguments->words > LAB_ONLY_MAX)
-		return error_set(error, EINVAL, "expected at most %d devices", LAB_ONLY_MAX);
+		return error_set(error, EINVAL, "at most %d devices are allowed", LAB_ONLY_MAX);
 	for (unsigned i = 0; i < arguments->words; i++) {
 		const char *device = arguments->word[i];
 

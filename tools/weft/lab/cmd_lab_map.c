@@ -106,7 +106,7 @@ static int choose_form(const struct lab_arguments *arguments, enum form *form, s
 	const char *ending = strrchr(slash != NULL ? slash : path, '.');
 
 	if (arguments->json && arguments->dot)
-		return error_set(error, EINVAL, "--dot --json: expected only one of them");
+		return error_set(error, EINVAL, "--dot and --json cannot be combined");
 	*form = arguments->json ? DOCUMENT : arguments->dot ? GRAPHVIZ : TOPOLOGY_FILE;
 	if (*form != TOPOLOGY_FILE || ending == NULL)
 		return 0;
@@ -115,8 +115,8 @@ static int choose_form(const struct lab_arguments *arguments, enum form *form, s
 			*form = known[i].form;
 			return 0;
 		}
-	return error_set(error, EINVAL,
-		"-o %s: expected a file that ends in .yaml, .yml, .json, .dot or .gv", path);
+	return error_set(
+		error, EINVAL, "-o %s: the file must end in .yaml, .yml, .json, .dot or .gv", path);
 }
 
 /* Returns the differences, one per line. Returns NULL if out of memory. */
@@ -340,8 +340,8 @@ static enum weft_exit show_map(
 	choose_form(arguments, &form, &error);
 	if (lab->config->run.mapper.routes == RUN_ROUTES_STATIC)
 		return command_fail(COMMAND, EXIT_BAD_REQUEST,
-			"%s: the lab's routes are static, so no mapper is running; expected 'mapper: {routes: "
-			"mapper}'",
+			"%s: the lab's routes are static, so no mapper is running; use 'mapper: "
+			"{routes: mapper}'",
 			lab->path);
 	mapping = ask_all(state, &silent);
 	if (lab_mapping_leader(mapping) != NULL)

@@ -34,7 +34,7 @@ static int check(const struct question *question, struct error *error)
 	if (result == 0)
 		result = check_host(question, question->to, error);
 	if (result == 0 && strcmp(question->from, question->to) == 0)
-		return error_set(error, EINVAL, "expected two different hosts");
+		return error_set(error, EINVAL, "the hosts must be different");
 	if (result == 0 && question->lab.config->run.mapper.routes != RUN_ROUTES_MAPPER)
 		return error_set(error, EINVAL,
 			"lab %s has static routes; use 'weft route compute' and 'weft route show'",

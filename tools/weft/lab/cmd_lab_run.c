@@ -145,8 +145,7 @@ static int measure(struct lab_run *run, struct error *error)
 
 	if (run->lab.config->run.traffic.count == 0)
 		return error_set(error, EINVAL,
-			"%s: expected a lab file with 'traffic', which is what a run sends",
-			run->lab.path);
+			"%s: the lab file has no 'traffic' for a run to send", run->lab.path);
 	if (run_config_check_samples(&run->lab.config->run.measure, duration, error) < 0)
 		return -EINVAL;
 	/* Messages sent before routes exist would wait, and this wait would be measured. */

@@ -66,11 +66,11 @@ static int read_word(struct setting *setting, const char *text, struct error *er
 		return error_set(
 			error, EINVAL, "'%s': expected %s", text, quantity_expected(info->kind));
 	if (info->kind == QUANTITY_SHARE && value > QUANTITY_WHOLE_PPM)
-		return error_set(error, EINVAL, "'%s': expected at most 100%%", text);
+		return error_set(error, EINVAL, "'%s': must be at most 100%%", text);
 	if (info->kind == QUANTITY_RATE && value < TOPOLOGY_RATE_MIN_BPS)
-		return error_set(error, EINVAL, "'%s': expected at least 1kbps", text);
+		return error_set(error, EINVAL, "'%s': must be at least 1kbps", text);
 	if (info->kind == QUANTITY_TIME && value > TIME_MAX_PS)
-		return error_set(error, EINVAL, "'%s': expected at most 1000s", text);
+		return error_set(error, EINVAL, "'%s': must be at most 1000s", text);
 	setting->value[info - knobs] = value;
 	return 0;
 }
@@ -122,7 +122,8 @@ static int read_target(struct setting *setting, const char *text, struct error *
 		if (is_meant(setting, i))
 			return 0;
 	return error_set(error, EINVAL,
-		"%s: no such cable in %s; expected all, a device's ports such as s0:*, or a port such as s0:1. With '>' after the port, only the outgoing direction changes",
+		"%s: no such cable in %s; use all, a device's ports such as s0:*, or a port such "
+		"as s0:1. With '>' after the port, only the outgoing direction changes",
 		text, setting->lab->path);
 }
 

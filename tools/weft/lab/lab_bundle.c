@@ -188,7 +188,7 @@ int lab_bundle_write(const char *run_dir, json_t *files, struct error *error)
 
 	lab_bundle_dir(run_dir, dir, sizeof(dir));
 	if (result == 0 && json_object_get(files, LAB_FILE) == NULL)
-		result = error_set(error, EINVAL, "expected the lab file among the files");
+		result = error_set(error, EINVAL, "the lab file is missing from the files");
 	if (result == 0)
 		result = lab_make_parents(dir, error);
 	if (result == 0)

@@ -84,7 +84,8 @@ static int run_ip(
 	status = pclose(ip);
 	if (status == -1 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		return error_set(error, ENODEV,
-			"%s: cannot create the links' veth pairs; expected iproute2 and a kernel with veth",
+			"%s: cannot create the links' veth pairs, which require iproute2 and a "
+			"kernel with veth",
 			netns);
 	return 0;
 }
@@ -272,7 +273,8 @@ static int make(const struct lab_up *up, const struct run_config_edge *edge, str
 	if (make_outside(name, edge->netns, up->lab.config->uplink.nat, inner, outer) < 0 ||
 		make_inside(edge, inner, outer) < 0)
 		return error_set(error, ENODEV,
-			"uplink: cannot create %s (see above); expected a kernel with veth and NAT in nftables",
+			"uplink: cannot create %s (see above), which requires a kernel with veth "
+			"and NAT in nftables",
 			name);
 	result = forward((void *)(uintptr_t)name, error);
 	if (result == 0)

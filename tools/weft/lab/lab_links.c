@@ -197,8 +197,8 @@ int lab_cable_find(
 	if (topology_find_port(lab->topology, name, &port) == 0)
 		link = topology_link_at(lab->topology, port);
 	if (link == NULL)
-		return error_set(error, EINVAL,
-			"%s: no such cable in %s; expected a port such as s0:1", name, lab->path);
+		return error_set(error, EINVAL, "%s: no such cable in %s; use a port such as s0:1",
+			name, lab->path);
 	cable->end[0] = link->a;
 	cable->end[1] = link->b;
 	for (unsigned i = 0; i < 2; i++)

@@ -66,9 +66,10 @@ static int try_lock(const char *path, const char *dir, struct error *error)
 		return errno == ENOENT ? -ESTALE
 				       : error_set(error, errno, "%s: %s", path, strerror(errno));
 	if (!is_ours(fd))
-		result =
-			error_set(error, EPERM, "%s: expected a file of user %u without hard links",
-				path, (unsigned)geteuid());
+		result = error_set(error, EPERM,
+			"%s: the file must belong to user %u and have no "
+			"hard links",
+			path, (unsigned)geteuid());
 	else if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
 		result = refuse(fd, dir, error);
 	else if (was_removed(fd, path))

@@ -93,8 +93,7 @@ int lab_remotes_open(const struct lab *lab, struct lab_state *state, struct erro
 
 	*state = (struct lab_state){.processes = 0};
 	if (count == 0)
-		return error_set(
-			error, EINVAL, "%s: expected a lab file with 'machines'", lab->path);
+		return error_set(error, EINVAL, "%s: the lab file has no 'machines'", lab->path);
 	snprintf(state->dir, sizeof(state->dir), "%s", lab->plan->run_dir);
 	state->remote = calloc((size_t)count + 1, sizeof(*state->remote));
 	if (state->remote == NULL)

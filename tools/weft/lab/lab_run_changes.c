@@ -186,7 +186,9 @@ static int check_key(const struct lab *lab, const char *set, struct error *error
 		if (strlen(keys[i]) == length && strncmp(keys[i], set, length) == 0)
 			return 0;
 	return error_set(error, EINVAL,
-		"--set %s: a run cannot change '%.*s' while lab %s is up; expected seed, or a key of traffic, events, measure or fidelity. Use 'weft lab set' for cables, and 'weft lab up --restart' for the rest of the lab file",
+		"--set %s: '%.*s' cannot change while lab %s is up; a run can only change seed "
+		"and keys of traffic, events, measure and fidelity. Use 'weft lab set' for "
+		"cables, and 'weft lab up --restart' for the rest of the lab file",
 		set, (int)strcspn(set, "="), set, lab->plan->lab);
 }
 
@@ -198,8 +200,8 @@ static int check_shape(const struct lab *lab, const struct run_config *run, stru
 
 	if (run->traffic.count != count)
 		return error_set(error, EINVAL,
-			"--set: %u traffic entries; expected %u, as in the lab", run->traffic.count,
-			count);
+			"--set: there are %u traffic entries, but the lab has %u",
+			run->traffic.count, count);
 	if (run_config_has_schedule(run) || run_config_has_schedule(&lab->config->run))
 		return error_set(error, EINVAL,
 			"--set: a schedule (pattern: goal) cannot be changed while the lab is up");

@@ -44,11 +44,11 @@ static int read_origin(const char *run_dir, int64_t *origin_ns, struct error *er
 		found = fscanf(file, "%*s %" SCNd64, origin_ns);
 		fclose(file);
 	}
-	return found == 1
-		       ? 0
-		       : error_set(error, ENOENT,
-				 "%s: expected the clock file of a lab that is up, with the clock's origin",
-				 path);
+	return found == 1 ? 0
+			  : error_set(error, ENOENT,
+				    "%s: not the clock file of a lab that is up, with the clock's "
+				    "origin",
+				    path);
 }
 
 static void name_of(int64_t origin_ns, char name[64])

@@ -424,6 +424,6 @@ void lab_snapshot_expect_file(const struct lab_arguments *arguments, struct erro
 		lab_snapshot_source(target.dir, source, sizeof(source));
 	if (source[0] != '\0')
 		error_set(error, ENOENT,
-			"%s: this is the name of a lab that is up; expected its lab file, %s",
+			"%s: this is the name of a lab that is up; use its lab file, %s",
 			arguments->file, source);
 }

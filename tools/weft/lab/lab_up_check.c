@@ -57,7 +57,7 @@ static int check_sockets(const struct lab_up *up, struct error *error)
 		if (length > max && lab_up_wants(up, i))
 			return error_set(error, EINVAL,
 				"%s: device %s: the socket %s" TELEMETRY_SOCKET
-				" has a path of %zu characters; expected at most %zu, so use shorter names for the lab and the device",
+				" has a path of %zu characters; at most %zu are allowed, so use shorter names for the lab and the device",
 				lab->path, process->name, dir, length, max);
 	}
 	return 0;
@@ -141,7 +141,8 @@ static int check_network(
 		return 0;
 	inet_ntop(AF_INET, &in->sin_addr, theirs, sizeof(theirs));
 	return error_set(error, EINVAL,
-		"address %s of host %s is in the network of interface %s (%s); expected an unused network, or a 'namespace'",
+		"address %s of host %s is in the network of interface %s (%s); use an unused "
+		"network, or a 'namespace'",
 		edge->address, edge->host, other->ifa_name, theirs);
 }
 
@@ -210,7 +211,7 @@ static int check_machine(const struct lab_up *up, struct error *error)
 		return arguments->alone ? error_set(error, EINVAL, "--alone: requires --machine")
 					: 0;
 	if (arguments->only_count > 0 && !arguments->again)
-		return error_set(error, EINVAL, "--machine --process: expected only one of them");
+		return error_set(error, EINVAL, "--machine and --process cannot be combined");
 	if (lab_machine_find(up->lab.config, arguments->machine) < 0)
 		return error_set(error, EINVAL, "--machine %s: no such machine in %s",
 			arguments->machine, up->lab.path);

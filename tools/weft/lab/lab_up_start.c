@@ -164,8 +164,8 @@ int lab_up_choose_dilation(struct lab_up *up, struct error *error)
 		return 0;
 	if (up->lab.config->processes != LAB_CONFIG_PROCESSES_ONE)
 		return error_set(error, EINVAL,
-			"%s: dilation: auto requires a lab with a single process; expected a number, or "
-			"'processes: one'",
+			"%s: dilation: auto requires a lab with a single process; use a number, "
+			"or 'processes: one'",
 			up->lab.path);
 	run->dilation = measure_dilation(up, &code);
 	up->lab.dilated = true;

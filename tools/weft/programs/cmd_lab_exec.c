@@ -62,7 +62,7 @@ enum weft_exit cmd_lab_exec(const struct lab_arguments *arguments)
 	if (strcmp(argv[0], "--") == 0)
 		argv++;
 	if (argv[0] == NULL)
-		return command_fail("lab exec", EXIT_BAD_REQUEST, "expected a command after --");
+		return command_fail("lab exec", EXIT_BAD_REQUEST, "a command is required after --");
 	if (!arguments->joined)
 		return run(arguments, "lab exec", argv);
 	shell[2] = join(argv, arguments->words - (unsigned)(argv - arguments->word));

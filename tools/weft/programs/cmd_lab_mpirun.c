@@ -71,7 +71,8 @@ static enum weft_exit name_agent(struct mpirun *mpi, const struct lab_arguments 
 		return command_fail(COMMAND, EXIT_NOT_ABLE, "/proc/self/exe: %s", strerror(errno));
 	if (split || strpbrk(program, " \t") != NULL)
 		return command_fail(COMMAND, EXIT_NOT_ABLE,
-			"'%s': expected no spaces in the paths of weft and --run-dir, because mpirun splits there",
+			"'%s': the paths of weft and --run-dir must not contain spaces, because "
+			"mpirun would split them",
 			split ? run_dir : program);
 	snprintf(mpi->agent, sizeof(mpi->agent), "%s lab exec --joined%s%s%s %s", program,
 		arguments->no_faketime ? " --no-faketime" : "",

@@ -137,7 +137,8 @@ static int list_senders(struct replay *replay)
 	return replay->senders >= 2
 		       ? 0
 		       : error_set(&replay->error, EINVAL,
-				 "lab %s: expected at least two hosts with an address in 'edges'",
+				 "lab %s: at least two hosts with an address are required in "
+				 "'edges'",
 				 replay->lab.lab.plan->lab);
 }
 
@@ -147,7 +148,7 @@ static int find_usable(struct replay *replay, const char *option, const char *na
 
 	if (found < 0 || !replay->usable[found])
 		return error_set(&replay->error, EINVAL,
-			"--%s %s: expected a host that has an address in the lab's 'edges'", option,
+			"--%s %s: the host must have an address in the lab's 'edges'", option,
 			name);
 	*host = (uint16_t)found;
 	return 0;

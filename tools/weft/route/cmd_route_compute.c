@@ -102,9 +102,9 @@ static int check(const struct request *request)
 	if (request->count == 0)
 		wrong = "--algorithm is missing; 'weft route algorithms' lists them";
 	else if (request->output == NULL)
-		wrong = "-o is missing; expected a file or '-'";
+		wrong = "-o is missing; use a file or '-'";
 	else if (request->json && strcmp(request->output, "-") == 0)
-		wrong = "--json and -o - both write to standard output; expected a file";
+		wrong = "--json and -o - both write to standard output; use a file";
 	else if (request->tables && request->count > 1)
 		wrong = "--tables requires a single algorithm, because a switch has one table";
 	else if (request->options.radius != 0 && !has_steps(request))
@@ -171,7 +171,7 @@ static int find_root(struct request *request, const struct topology *topology)
 		return EXIT_DONE;
 	if (algorithm == NULL)
 		return command_fail("route compute", EXIT_BAD_REQUEST,
-			"--root '%s': expected no root, because the algorithm does not use one",
+			"--root '%s' is not allowed, because the algorithm does not use a root",
 			request->root);
 	result = route_root_find(topology, algorithm, request->root, request->options.seed,
 		&request->options.root, &error);
@@ -372,7 +372,7 @@ static int compute(const struct request *request, const struct topology *topolog
 		return command_error("route compute", result, &error);
 	if (!route_options_allow(&request->options, route_file_vc_rule(&file)))
 		result = command_fail("route compute", EXIT_BAD_REQUEST,
-			"--vcs %u: expected %u or more, because %s needs %u VCs on %s",
+			"--vcs %u: must be %u or more, because %s needs %u VCs on %s",
 			request->options.classes, route_file_vc_rule(&file)->classes,
 			request->algorithms[0]->name, route_file_vc_rule(&file)->classes,
 			topology->name);

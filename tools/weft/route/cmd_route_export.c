@@ -74,7 +74,8 @@ int cmd_route_export(int argc, char **argv)
 		return result;
 	if (subject.file[0].table == NULL)
 		result = command_fail(NAME, EXIT_BAD_REQUEST,
-			"%s contains routes; expected destination tables from 'route compute --tables'",
+			"%s contains routes; use destination tables from 'route compute "
+			"--tables'",
 			request.subject.name[0]);
 	if (result == EXIT_DONE)
 		result = write_file(&request, subject.topology, subject.file[0].table, ".fdbs");

@@ -38,7 +38,7 @@ int subject_arguments(struct subject_request *request, const struct command_opti
 		return result;
 	if (argc > 0 && (unsigned)argc - 1 > request->files_max)
 		return command_fail(request->command, EXIT_BAD_REQUEST,
-			"'%s': expected at most %u route files", argv[request->files_max + 1],
+			"'%s': at most %u route files are allowed", argv[request->files_max + 1],
 			request->files_max);
 	request->topology = argc > 0 ? argv[0] : NULL;
 	for (int i = 1; i < argc; i++)

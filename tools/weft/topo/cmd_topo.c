@@ -124,10 +124,11 @@ int cmd_topo_arguments(int argc, char **argv, const char **spec, bool *json)
 		return result;
 	if (argc > 1)
 		return command_fail(name, EXIT_BAD_REQUEST,
-			"expected one topology; found a second: '%s'", argv[1]);
+			"only one topology is allowed; found a second: '%s'", argv[1]);
 	if (argc == 0)
 		return command_fail(name, EXIT_BAD_REQUEST,
-			"expected a topology: a file, or a generator such as rlft:ports=4,stages=2");
+			"a topology is required: a file, or a generator such as "
+			"rlft:ports=4,stages=2");
 	*spec = argv[0];
 	return EXIT_DONE;
 }
@@ -188,7 +189,7 @@ static int take_option(struct request *request, char **argv)
 	const char *before = strchr(request->spec, ':') == NULL ? ":" : ",";
 
 	if (equals == NULL && argv[1] == NULL)
-		return command_fail(NAME, 0, "%s: expected a value", argv[0]);
+		return command_fail(NAME, 0, "%s requires a value", argv[0]);
 	if (append(request, before, key) != EXIT_DONE)
 		return 0;
 	if (equals != NULL)
@@ -201,7 +202,7 @@ static int take_argument(struct request *request, char **argv)
 {
 	if (strcmp(argv[0], "-o") == 0) {
 		if (argv[1] == NULL)
-			return command_fail(NAME, 0, "-o: expected a file");
+			return command_fail(NAME, 0, "-o requires a file");
 		request->out = argv[1];
 		return 2;
 	}
@@ -231,7 +232,7 @@ int cmd_topo_gen(int argc, char **argv)
 
 	if (argc < 2 || argv[1][0] == '-')
 		return command_fail(NAME, EXIT_BAD_REQUEST,
-			"expected a kind; 'weft topo gen --help' lists them");
+			"a kind is required; 'weft topo gen --help' lists them");
 	if (append(&request, "", argv[1]) != EXIT_DONE)
 		return EXIT_BAD_REQUEST;
 	for (int i = 2; i < argc; i += used) {

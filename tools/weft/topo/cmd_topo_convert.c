@@ -99,10 +99,10 @@ static int parse(struct request *request, int argc, char **argv)
 		return command_fail(request->name, EXIT_BAD_REQUEST,
 			"--format is missing; expected one of %s", known);
 	if (argc == 0)
-		return command_fail(request->name, EXIT_BAD_REQUEST, "expected a file");
+		return command_fail(request->name, EXIT_BAD_REQUEST, "a file is required");
 	if (argc > 1)
 		return command_fail(request->name, EXIT_BAD_REQUEST,
-			"expected one file; found a second: '%s'", argv[1]);
+			"only one file is allowed; found a second: '%s'", argv[1]);
 	request->in = argv[0];
 	return EXIT_DONE;
 }

@@ -190,7 +190,7 @@ static int examine(struct twin *twin)
 		return command_error("twin", result, &error);
 	if (twin->request->counters[0] != NULL && twin->addresses.count == 0)
 		return command_fail("twin", EXIT_BAD_REQUEST,
-			"no GUIDs and LIDs in %s; expected a listing of an InfiniBand network",
+			"%s contains no GUIDs and LIDs; use a listing of an InfiniBand network",
 			twin->request->listing);
 	if (twin->request->counters[0] != NULL) {
 		ib_addresses_sort(&twin->addresses);

@@ -99,7 +99,8 @@ static void obey(struct shown_run *shown, int number)
 static enum weft_exit refuse_stream(void)
 {
 	return command_fail(COMMAND, EXIT_NOT_ABLE,
-		"--web: cannot read the samples from weft-fabric; expected weft-fabric of version " WEFT_VERSION);
+		"--web: cannot read the samples from weft-fabric; install weft-fabric of version "
+		"" WEFT_VERSION);
 }
 
 /* Reads what the run has sent, and starts the page with the first data. Returns EXIT_DONE, or the

@@ -92,9 +92,7 @@ int web_why_read(const char *path, char **text, struct error *error)
 	free(read);
 	if (good && *text == NULL)
 		return error_set(error, ENOMEM, "out of memory");
-	return good ? 0
-		    : error_set(
-			      error, EINVAL, "%s: expected a document of 'weft why --json'", path);
+	return good ? 0 : error_set(error, EINVAL, "%s: not a document of 'weft why --json'", path);
 }
 
 static enum MHD_Result get_document(
