@@ -261,9 +261,15 @@ UNIT_TEST(killed_program_can_be_cleared_up_and_its_prefix_used_again)
 	assert_int_equal(runtime_dir_remove(path), 0);
 }
 
-/* The name that 'weft run' uses for itself. */
+/* The name that 'weft run' uses for itself. In a base folder of the test's own, because any other
+ * program that starts in between would remove the killed program's folder. */
 UNIT_TEST(start_removes_folders_of_killed_programs_but_not_of_running_ones)
 {
+	char base[] = "/tmp/weft-eal-XXXXXX", all[RUNTIME_DIR_MAX];
+
+	assert_non_null(mkdtemp(base));
+	setenv("RUNTIME_DIRECTORY", base, 1);
+
 	struct child killed = child_start(run_unnamed), running = child_start(run_unnamed), next;
 	char text[4096], of_killed[32], of_running[32];
 
@@ -283,6 +289,10 @@ UNIT_TEST(start_removes_folders_of_killed_programs_but_not_of_running_ones)
 	assert_int_equal(child_wait(&next), 0);
 	assert_int_equal(child_wait(&running), 0);
 	assert_false(runtime_dir_exists(of_running));
+	runtime_dir_path("", all);
+	unsetenv("RUNTIME_DIRECTORY");
+	assert_int_equal(rmdir(all), 0);
+	assert_int_equal(rmdir(base), 0);
 }
 
 UNIT_TEST(start_and_stop_say_nothing)

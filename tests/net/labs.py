@@ -130,21 +130,25 @@ def wait_ends(pids):
 
 
 def wait_file(path, good=os.path.exists, process=None):
-    """Waits until good(path), called again whenever a file in its folder changes. 'process': its end is an error."""
+    """Waits until good(path), called again whenever a file in its folder changes. 'process': its end is an error.
+    Raises FileNotFoundError if the folder does not exist, or is removed."""
     events = ctypes.CDLL(None, use_errno=True)
+    folder = os.open(os.path.dirname(path), os.O_PATH)
     notices, ended = events.inotify_init1(os.O_CLOEXEC), os.pidfd_open(process.pid) if process else -1
     try:
         changed = 0x2 | 0x8 | 0x80 | 0x100  # IN_MODIFY, IN_CLOSE_WRITE, IN_MOVED_TO, IN_CREATE
-        if events.inotify_add_watch(notices, os.path.dirname(os.fsencode(path)), changed) < 0:
+        if events.inotify_add_watch(notices, b"/proc/self/fd/%d" % folder, changed) < 0:
             raise OSError(ctypes.get_errno(), f"inotify of {path}")
         while not good(path):
+            if os.fstat(folder).st_nlink == 0:
+                raise FileNotFoundError(f"the folder of {path} was removed")
             ready = select.select([notices] + [ended] * (ended >= 0), [], [], HANG_SECONDS)[0]
             if notices not in ready and not good(path):
                 raise AssertionError(f"{path}: not so, and " + ("its process has ended" if ready else "no change"))
             if notices in ready:
                 os.read(notices, 65536)
     finally:
-        for file in (notices, ended):
+        for file in (folder, notices, ended):
             if file >= 0:
                 os.close(file)
 
@@ -177,9 +181,12 @@ def two_switches(rate="1Gbps"):
 
 
 def wait_path(path, process):
-    """Waits until the process has created the file and its folders."""
-    for part in (*reversed(pathlib.Path(path).parents), path):
-        wait_file(str(part), process=process)
+    """Waits until the process has created the file and its folders. The end of another lab may remove /run/weft before
+    the process is in it."""
+    while not os.path.exists(path):
+        with contextlib.suppress(FileNotFoundError):
+            for part in (*reversed(pathlib.Path(path).parents), path):
+                wait_file(str(part), process=process)
 
 
 def wait_socket(path, process):
