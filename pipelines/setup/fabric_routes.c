@@ -341,7 +341,7 @@ void fabric_routes_warn_vcs(const struct fabric_routes *routes, const struct run
 {
 	const struct vc_rule *rule = fabric_routes_vc_rule(routes);
 	unsigned used = rule != NULL ? rule->classes : count_sl_vcs(routes, run);
-	char text[RUN_REASON_MAX], origin[RUN_ROUTING_ORIGIN];
+	char text[RUN_REASON_MAX];
 	int length;
 
 	/* A mapper's routes are not known here. */
@@ -352,8 +352,7 @@ void fabric_routes_warn_vcs(const struct fabric_routes *routes, const struct run
 		run->sw.vcs, used == 1 ? "ies" : "y");
 	if (rule != NULL)
 		snprintf(text + length, sizeof(text) - (size_t)length,
-			"%s needs no more: use switch.vcs: %u",
-			run_routing_origin(&run->routing, origin), used);
+			"the routes need no more: use switch.vcs: %u", used);
 	else if (run_config_has_classes(run))
 		snprintf(text + length, sizeof(text) - (size_t)length,
 			"traffic[].class and switch.sl-to-vc choose the VC");

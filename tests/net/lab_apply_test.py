@@ -307,7 +307,7 @@ class Requests(Case):
                 ("processes: each\n", "processes: each\ngroups: {both: [h0, h2]}\n",
                  "group 'both': some of its devices are running and some are new"),
                 ("processes: each", "processes: one", "processes: one in the file, each in the lab"),
-                ("processes: each\n", "processes: each\nlinks: veth\n", "expected 'links: shared'")):
+                ("processes: each\n", "processes: each\nlinks: veth\n", "changes require 'links: shared'")):
             with self.subTest(why):
                 self.assertIn(old, text)
                 with open(lab.file, "w") as file:

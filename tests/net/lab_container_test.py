@@ -192,7 +192,7 @@ class Refused(unittest.TestCase):
                                  (plain, ("--containerlab", "-o", "no/x.clab.yml"), "-o no/x.clab.yml: No such file"),
                                  (plain + machine, ("--containerlab",), "'machines' is not allowed"),
                                  (bound, ("--containerlab",), "'ports' is not allowed"),
-                                 (long, ("--containerlab",), f"device {name}: not usable as a container name"),
+                                 (long, ("--containerlab",), f"device {name} cannot be a container name"),
                                  (plain + "mapper: {key: missing}\n", ("--containerlab",), "missing: No such file")):
             code, err, files = self.export(text, *words)
             self.assertEqual((code, files), (2 if "No such file" not in why else code, ["lab.yaml"]), err)

@@ -193,7 +193,7 @@ class Names(unittest.TestCase):
         self.write(self.topology, text.replace("s0", device))
         said = self.must("up", path, code=2).stderr
         self.assertIn(f"{path}: device {device}: the socket", said)
-        self.assertIn("expected at most 107", said)
+        self.assertIn("at most 107 are allowed", said)
         self.assertEqual(self.labs(), {})
 
     def test_the_columns_of_status_stay_below_their_titles_with_long_names(self):

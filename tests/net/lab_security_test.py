@@ -271,7 +271,7 @@ class KeyFile(unittest.TestCase):
         def cut(path):
             with open(path, "w") as file:
                 file.write("5e5e\n")
-        self.refused(cut, "expected 64 hexadecimal digits on one line")
+        self.refused(cut, "must contain 64 hexadecimal digits on one line")
 
     def test_a_file_that_others_may_read(self):
         self.refused(lambda path: os.chmod(path, 0o644), r"mode 644\); run 'chmod 600 ")

@@ -77,7 +77,7 @@ class Users(unittest.TestCase):
         os.mkdir(self.bases[0], 0o777)
         os.chmod(self.bases[0], 0o777)
         os.chown(self.bases[0], self.users[1], self.users[1])
-        self.refused(self.switch_argv(self.users[0]), f"{self.bases[0]} belongs to user {self.users[1]}; expected")
+        self.refused(self.switch_argv(self.users[0]), f"{self.bases[0]} belongs to user {self.users[1]}, but must belong to user {self.users[0]}")
         self.assertEqual(os.listdir(self.bases[0]), [])
 
         # So does a lab, which would have its own folders in it.

@@ -91,7 +91,7 @@ class Cable(Setup):
     def test_an_mtu_that_is_too_small_is_said_with_what_fits(self):
         lab = self.machines("c")
         self.ip(lab, "left", "mtu", "1500")
-        self.refused(lab, 3, r"left:2: net_af_packet0 accepts frames of at most 1514 bytes; .* reduce nic\.mtu by \d+ bytes, or run "
+        self.refused(lab, 3, r"left:2: net_af_packet0 accepts frames of at most 1514 bytes, but .* reduce nic\.mtu by \d+ bytes, or run "
                      r"'ip link set cable mtu \d+'\Z")
 
     def test_an_interface_that_is_down_is_no_cable(self):

@@ -67,7 +67,7 @@ class Definitions(Folder):
             (HEAD + "cases: [{name: C, traffic: 0}]\n", "e.yaml:11:28: 'traffic: 0': expected flits/ns/switch, such as 0.015"),
             (HEAD + "cases: []\n", "e.yaml:11:8: expected 1 to 32 of them"),
             (HEAD + "tolerances: 1%\n", "e.yaml:11:1: unknown key 'tolerances', nearest is tolerance; known keys: weft, "),
-            (HEAD + "load: 101%\n", "e.yaml:11:7: 'load: 101%': the value must be from 0.0001% to 100%"),
+            (HEAD + "load: 101%\n", "e.yaml:11:7: 'load: 101%': expected a value from 0.0001% to 100%"),
             (HEAD + "unit: 1\n", "e.yaml:11:7: 'unit: 1': expected a time with its unit"),
             (HEAD + "messages: 0\n", "e.yaml:11:11: 'messages: 0': expected a whole number from 1 to 100000000"),
             (HEAD.replace("saturation-throughput", "speed"), "'measure: speed': expected one of saturation-throughput, latency"),

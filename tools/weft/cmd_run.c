@@ -263,6 +263,7 @@ static const struct command_option run_options[] = {
 	{"lcores", 0, OPTION_TEXT(S, ignored)},
 	{"workers", 0, OPTION_TEXT(S, ignored)},
 	{"mpi", 0, OPTION_TEXT(S, ignored)},
+	{"live", 0, OPTION_TEXT(S, ignored)},
 	{"quiet", 'q', OPTION_SET(S, flag)},
 	{NULL},
 };

@@ -149,7 +149,7 @@ UNIT_TEST(what_chooses_needs_a_network_with_a_choice)
 		const char *text = refusal(cases[i].one_path, cases[i].more);
 
 		snprintf(expected, sizeof(expected),
-			"test: %s has nothing to choose from: ", cases[i].word);
+			"test: %s has nothing to choose from, because ", cases[i].word);
 		assert_non_null(text);
 		if (strstr(text, expected) == NULL)
 			fail_msg("%s: %s", cases[i].one_path, text);
@@ -237,7 +237,7 @@ UNIT_TEST(vcs_that_carry_no_data_are_reported_with_the_key_that_would_use_them)
 		const char *network, *keys, *warning;
 	} cases[] = {
 		{"torus:dims=4x4", "routing: {algorithm: dor}\nswitch: {vcs: 4}",
-			"switch.vcs: 2 of 4 VCs carry data; routing.algorithm dor needs no more: use "
+			"switch.vcs: 2 of 4 VCs carry data; the routes need no more: use "
 			"switch.vcs: 2"},
 		{"torus:dims=4x4", "routing: {algorithm: dor}\nswitch: {vcs: 2}", ""},
 		{"torus:dims=4x4", "routing: {algorithm: ugal}\nswitch: {vcs: 4}", ""},

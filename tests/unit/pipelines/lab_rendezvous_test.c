@@ -25,7 +25,7 @@ UNIT_TEST(processes_of_a_lab_agree_on_one_clock)
 	assert_int_equal(first.dilation, 10);
 	assert_int_equal(second.dilation, 10);
 	assert_int_equal(lab_clock(folder, 1, &second, &error), -EINVAL);
-	assert_non_null(strstr(error.text, "has dilation 10 but this process has 1"));
+	assert_non_null(strstr(error.text, "has dilation 10, but this process has 1"));
 	snprintf(path, sizeof(path), "%s/clock", folder);
 	unlink(path);
 	assert_int_equal(rmdir(folder), 0); /* nothing else is left in it */

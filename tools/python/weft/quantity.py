@@ -113,7 +113,7 @@ def quantity(kind: Kind, low: int = 0, high: int = LIMIT - 1) -> Parse:
         if value is None:
             raise ValueError(kind.expected)
         if not low <= value <= high:
-            raise ValueError(f"from {format_kind(kind, low)} to {format_kind(kind, high)}")
+            raise ValueError(f"a value from {format_kind(kind, low)} to {format_kind(kind, high)}")
         return value
 
     return parse
