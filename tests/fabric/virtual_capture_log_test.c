@@ -14,7 +14,7 @@
 #define ENTRIES 500
 #define PORTS   16
 
-/* Its entries are in event order, like those of a partition. */
+/* Its entries are in event order, as in a partition's log. */
 static void fill(struct capture_log *log, unsigned which, uint64_t *random)
 {
 	struct capture_entry entry = {.device = which};

@@ -190,7 +190,7 @@ static bool links_are_up(void)
 	return true;
 }
 
-/* No link goes down because its neighbour's loop is busy. */
+/* Late hellos take no link down. */
 static void excuse_all(void)
 {
 	for (unsigned i = 0; i < watch.ends; i++)

@@ -198,7 +198,7 @@ class Estimates(unittest.TestCase):
             self.assertEqual(estimate.show(made, None, False), 0)
         return out.getvalue()
 
-    def test_a_busy_machine_takes_longer(self):
+    def test_the_upper_limit_assumes_that_the_load_average_stays(self):
         text = "10 points, about 5.00 min to 7.50 min of CPU time, about 2.50 min to {} with 2 at a time (from short runs of 6 " \
             "points; the longest if the machine's load stays {})\n"
         for load, time in ((0.0, "3.75 min"), (2.0, "3.75 min"), (6.0, "7.50 min")):

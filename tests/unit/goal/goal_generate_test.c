@@ -305,7 +305,7 @@ UNIT_TEST(a_halo_goes_to_each_neighbour_in_the_grid_and_to_nobody_else)
 	}
 }
 
-/* All operations in a rank's round can start when those of the previous round have ended. */
+/* All operations in a rank's round can start when the previous round has ended. */
 UNIT_TEST(a_rank_exchanges_with_all_neighbours_at_once)
 {
 	const struct goal_generate_config config = {"halo", 27, 1000, 2, 0, 3, 3, 3, true};

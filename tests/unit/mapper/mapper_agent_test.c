@@ -473,7 +473,7 @@ static void attack(struct mapper_frame *frame, struct rng *rng)
 	}
 }
 
-/* The last part, the commit and the pause are the frames with the greatest effect. */
+/* The last part, the commit and the pause do the most damage if they are wrong. */
 static struct mapper_message dangerous(const struct table_image *image, struct rng *rng)
 {
 	switch (rng_below(rng, 4)) {

@@ -130,8 +130,8 @@ static void end(struct storm *storm, struct tally *tally)
 	topology_destroy(storm->topology);
 }
 
-/* Cables, including those of hosts, are cut and joined, some before the last change is complete,
- * and mappers die. */
+/* Cables between switches and to hosts are cut and joined, some before the last change is
+ * complete, and mappers die. */
 UNIT_TEST(no_change_ever_combines_routes_into_a_cycle)
 {
 	static struct storm storm;

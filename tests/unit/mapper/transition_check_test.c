@@ -241,7 +241,7 @@ UNIT_TEST(a_fabric_that_grows_is_judged)
 {
 	struct generation small = {network_ring(4), NULL, NULL}, large = ring_generation(0, 5);
 
-	/* The cable that closes a ring of 4 differs from that of a ring of 6. */
+	/* Rings of 4 and of 6 are closed by different cables. */
 	assert_false(check(&small, &large));
 	topology_destroy(small.topology);
 	small.topology = topology_copy(large.topology);

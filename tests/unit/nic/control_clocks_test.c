@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Both clocks make the same decisions. The interface with real frames (nic.h) and that of the
- * virtual clock (datagram.h) send the same messages at the same times, and receive the same
+/* Both clocks make the same decisions. The interface with real frames (nic.h) and the interface of
+ * the virtual clock (datagram.h) send the same messages at the same times, and receive the same
  * notifications. They must choose the same path for each message, pause for the same time, and
  * count the same. */
 

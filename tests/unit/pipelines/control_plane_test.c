@@ -793,7 +793,7 @@ UNIT_TEST(of_news_that_nobody_takes_the_latest_are_kept)
 	expect_news(&world, "found: h2: ", "is not as expected", false);
 }
 
-/* Tables of dmodk contain alternatives, and those of ud, which replace them, contain none. */
+/* The tables of dmodk contain alternatives. The tables of ud, which replace them, contain none. */
 UNIT_TEST(adaptive_routing_without_a_choice_is_told_of)
 {
 	static const char *const networks[] = {"rlft:ports=4,stages=2", NETWORK};
