@@ -12,11 +12,15 @@
 /* Returns the option that the word stands for, which may be abbreviated, or NULL. */
 static const struct option *find(const struct option *known, const char *name)
 {
+	const struct option *longer = NULL;
 	size_t length = strlen(name);
 
-	while (known->name != NULL && strncmp(known->name, name, length) != 0)
-		known++;
-	return known->name != NULL ? known : NULL;
+	for (; known->name != NULL; known++)
+		if (strcmp(known->name, name) == 0)
+			return known;
+		else if (longer == NULL && strncmp(known->name, name, length) == 0)
+			longer = known;
+	return longer;
 }
 
 static void find_nearest(const struct option *known, const char *name, char hint[OPTION_HINT_MAX])

@@ -47,9 +47,9 @@ UNIT_TEST(other_keys_store_nothing)
 /* Returns the message about the first unknown option: "NAME HINT", or "". */
 static const char *unknown_in(bool in_order, int argc, const char *const *argv, char text[160])
 {
-	static const struct argp_option options[] = {{"load", 'l', "SHARE", 0, NULL, 0},
-		{"quiet", 'q', NULL, 0, NULL, 0}, {"live", 1, "FD", OPTION_ARG_OPTIONAL, NULL, 0},
-		{0}};
+	static const struct argp_option options[] = {{"load-all", 2, NULL, 0, NULL, 0},
+		{"load", 'l', "SHARE", 0, NULL, 0}, {"quiet", 'q', NULL, 0, NULL, 0},
+		{"live", 1, "FD", OPTION_ARG_OPTIONAL, NULL, 0}, {0}};
 	char name[OPTION_NAME_MAX], hint[OPTION_HINT_MAX];
 	struct option known[OPTION_KNOWN_MAX + 1];
 
